@@ -37,7 +37,7 @@ async def test_a_journey_from_its_text_to_its_end_by_two_people(pool: Pool) -> N
         ben = await open_desk.inside("ben", "approver:SG")
         waiting = (await ann.submit(PAGE, PAGE, TOML)).headers["location"]
         told = (await ben.twin(waiting)).json()
-        assert nodes(told["told"]["value"]["picture"])["hello"]["does"] == "tell"
+        assert nodes(told["told"]["value"]["picture"])["hello"]["does"] == "tell “Welcome”"
         assert "<svg" in (await ben.see(waiting)).text
         assert (await ben.send(waiting, f"{waiting}/approve", digest=told["digest"])).status_code == 303
         (row,) = (await ben.twin("/journeys")).json()["list"]["rows"]

@@ -26,15 +26,24 @@ def test_a_journey_is_drawn_in_the_order_in_which_members_come() -> None:
     picture = picture_of(_example("welcome"))
     assert [(each.name, each.does) for each in picture.stops] == [
         ("", "by transaction.completed"),
-        ("hello", "tell"),
+        ("hello", "tell “Welcome”"),
         ("second_order", "waits 2d or an event"),
         ("thank", "award 50 points"),
-        ("remind", "tell"),
+        ("remind", "tell “Hungry again?”"),
         ("through", "leaves: through"),
     ]
     assert picture.stops[2].leads == [Leads(["event"], "thank"), Leads(["otherwise"], "remind")]
     assert sorted(each.words for each in picture.arrows if each.words) == ["event", "otherwise"]
     assert len(picture.arrows) == 6
+
+
+def test_what_lies_below_stands_later_in_the_list() -> None:
+    nodes = {
+        "which": {"branch": [{"next": "done"}], "otherwise": "rest"},
+        "done": {"exit": "through"},
+        "rest": {"wait": {"for": "1d"}, "next": "done"},
+    }
+    assert [each.name for each in picture_of({"begin": "which", "nodes": nodes}).stops] == ["", "which", "rest", "done"]
 
 
 def test_eleven_branches_lie_side_by_side() -> None:
@@ -87,15 +96,19 @@ def test_what_happens_is_told_in_few_words() -> None:
         {"rate": 6000},
         {"do": {"grant": {"offer": "lunch"}}},
         {"do": {"start": {"journey": "lapsing"}}},
+        {"do": {"tell": {"id": "Selamat datang\nHalo", "en": "\nWelcome\nHello"}}},
+        {"do": {"tell": {"en": 1}}},
         {},
     ]
     assert [what_happens(each) for each in nodes] == [
         "until 10:00 on mon",
-        "until 3h before context.departs_at or a rule holds",
+        "until 3h before departs_at or a rule holds",
         "1 arm, by chance",
         "6,000 a minute",
         "grant the offer lunch",
         "start lapsing",
+        "tell “Welcome”",
+        "tell",
         "nothing yet",
     ]
 

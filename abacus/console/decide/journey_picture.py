@@ -2,7 +2,7 @@
 that has faults, and is no part of it. Pure.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
@@ -16,6 +16,7 @@ _LONGEST: Final = 24  # characters of a line in a box
 _WIDEST: Final = 1_000  # a picture that would be wider is drawn sideways, if that is narrower
 _MOST_WAYS: Final = 3  # of one arrow, in words
 _NOTHING: Final = "nothing yet"
+_CONTEXT: Final = "context."  # whose fields are said by their names
 
 
 class Leads(NamedTuple):
@@ -71,7 +72,7 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Picture:
-    """The entry and the nodes, as boxes with arrows and as a list, in the order in which members come to them."""
+    """The entry and the nodes, as boxes with arrows and as a list, layer by layer."""
 
     boxes: Sequence[Box]
     arrows: Sequence[Arrow]
@@ -114,11 +115,21 @@ def picture_of(document: Table, marks: Marks = NO_MARKS) -> Picture:
         )
     layers = _layers({name: [each.to for each in stop.leads] for name, stop in stops.items()})
     return Picture(
-        [_box(stop, layers) for stop in stops.values()],
+        [_box(stops[name], layers) for name in _read(stops, layers)],
         [_arrow(name, each, layers) for name, stop in stops.items() for each in stop.leads],
         round(layers.width),
         round(layers.height),
     )
+
+
+def _read(names: Iterable[str], layers: Layers) -> list[str]:
+    """As a person reads the picture: layer by layer."""
+
+    def along(name: str) -> tuple[float, float]:
+        at = layers.places[name]
+        return (at.x, at.y) if layers.sideways else (at.y, at.x)
+
+    return sorted(names, key=along)
 
 
 def _layers(leads: Mapping[str, Sequence[str]]) -> Layers:
@@ -157,7 +168,7 @@ def _deed(name: str, value: Any) -> str:
         case "award" if "points" in inside:
             return f"award {_number(inside['points'])} points"
         case "tell":
-            return "tell"
+            return " ".join(["tell", *(f"“{each}”" for each in _titles(inside))])
         case "grant":
             return f"grant {' '.join(f'the {what} {which}' for what, which in inside.items())}"
         case "start" | "end":
@@ -168,6 +179,12 @@ def _deed(name: str, value: Any) -> str:
             return f"{name} {value}" if isinstance(value, str) else str(name)
 
 
+def _titles(message: Table) -> Sequence[str]:
+    """That of a message, in English where it has that: what it says first, and is called on a telephone."""
+    texts = [text for text in (message.get("en"), *message.values()) if isinstance(text, str) and text.strip()]
+    return [text.strip().splitlines()[0].strip() for text in texts[:1]]
+
+
 def _wait(value: Any) -> str:
     wait = _table(value)
     if "for" in wait:
@@ -176,7 +193,7 @@ def _wait(value: Any) -> str:
         until = f"until {wait['at']}" + (f" on {wait['weekday']}" if "weekday" in wait else "")
     else:
         side = next((f"{wait[each]} {each} " for each in ("before", "after") if each in wait), "")
-        until = f"until {side}{wait.get('until', 'then')}"
+        until = f"until {side}{str(wait.get('until', 'then')).removeprefix(_CONTEXT)}"
     other = "or an event" if "event" in wait else "or a rule holds" if "rule" in wait else ""
     return f"{until} {other}".strip()
 

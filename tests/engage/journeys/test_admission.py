@@ -22,10 +22,10 @@ _AGAIN: Final = "2026-04-01T12:00:00+08:00"
     ("re_entry", "visits", "now", "why"),
     [
         (None, Visits(), NOW, None),
-        (None, Visits(1, NOW), after(days=400), "it was inside 1 times, and 1 is the most"),
+        (None, Visits(1, NOW), after(days=400), "it was inside once, and once is the most"),
         (_LEAVING, Visits(1, NOW, inside=1), NOW, "it is inside"),
         (_LEAVING, Visits(1, NOW), NOW, None),
-        (_LEAVING, Visits(2, NOW), NOW, "it was inside 2 times, and 2 is the most"),
+        (_LEAVING, Visits(2, NOW), NOW, "it was inside 2 times, and 2 times is the most"),
         (_AFTER, Visits(1, NOW), after(days=30, seconds=-1), f"it may enter again at {_AGAIN}"),
         (_AFTER, Visits(1, NOW), after(days=30), None),
         (_AFTER, Visits(1, NOW, inside=1), after(days=31), "it is inside"),
@@ -33,7 +33,7 @@ _AGAIN: Final = "2026-04-01T12:00:00+08:00"
         (_EACH, Visits(1, NOW, 1, {"T-1"}), NOW, "it is inside for var.transaction_id T-1"),
         (_EACH, Visits(1, NOW), NOW, None),
         (_EACH, Visits(2, NOW, 2, {"T-2", "T-3"}), NOW, "2 of its visits go on, and 2 at once is the most"),
-        (_EACH, Visits(10, NOW), NOW, "it was inside 10 times, and 10 is the most"),
+        (_EACH, Visits(10, NOW), NOW, "it was inside 10 times, and 10 times is the most"),
     ],
 )
 def test_how_often(re_entry: dict[str, Any] | None, visits: Visits, now: Any, why: str | None) -> None:

@@ -84,7 +84,7 @@ async def test_why_a_member_did_not_enter_is_kept(pool: Pool) -> None:
     )
     rows = await pool.fetch("select member_id, why, seen::text from journey_refusal order by member_id")
     assert [tuple(row) for row in rows] == [
-        ("ann", "it was inside 1 times, and 1 is the most", "[]"),
+        ("ann", "it was inside once, and once is the most", "[]"),
         ("bob", "the rule of the entry does not hold", '[["member.tier eq gold","silver",false]]'),
     ]
 

@@ -53,7 +53,7 @@ async def test_what_is_against_an_entry_is_kept_with_its_order(pool: Pool) -> No
         ("=dot", False, "no new member may have such an id"),
         ("ann", False, "the rule of the entry does not hold"),
         ("bob", True, None),
-        ("bob", False, "it was inside 1 times, and 1 is the most"),
+        ("bob", False, "it was inside once, and once is the most"),
         ("cid", False, "its context: /seats: not an integer of 64 bits; /reason: missing"),
         ("eve", False, "herd is ended"),
     ]

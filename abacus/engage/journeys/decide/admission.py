@@ -58,7 +58,9 @@ def not_again(journey: Journey, visits: Visits, value: str | None, now: datetime
     """Why a member does not enter another time; None where it does."""
     rule = journey.re_entry
     if visits.ever >= rule.at_most:
-        return f"it was inside {visits.ever} times, and {rule.at_most} is the most"
+        ever = "once" if visits.ever == 1 else f"{visits.ever} times"
+        most = "once" if rule.at_most == 1 else f"{rule.at_most} times"
+        return f"it was inside {ever}, and {most} is the most"
     if rule.again is Again.EACH:
         return _not_for(rule, visits, value)
     if visits.inside:
