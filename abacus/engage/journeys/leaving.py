@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 from abacus.engage.journeys import sum_rows, trail_rows
 from abacus.engage.journeys.decide.ways import Traveller, counted, fetched
+from abacus.engage.journeys.seat_rows import lock_all
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement
 
@@ -35,7 +36,8 @@ order by name, version desc
 
 
 async def leave_all(connection: Connection, member_id: str, why: str, now: datetime) -> None:
-    """In a transaction in the slice of the member."""
+    """In a transaction in the slice of the member. Its seats are locked until that ends."""
+    await lock_all(connection, member_id)
     left = [_Left(*row) for row in await connection.fetch(*_LEAVE(member_id=member_id, why=why, now=now))]
     if not left:
         return

@@ -197,7 +197,8 @@ class Mover:
         packs: Sequence[Pack] = (),
         beside: Sequence[Went] = (),
     ) -> None:
-        """Seats that are not locked yet are locked where they are written; a member who left meanwhile does not go on.
+        """Seats that are not locked yet are locked where they are written or something is done; a member who left
+        meanwhile, or was erased, does not go on.
         Members who go on were in the packs, if there are any, and so were members `beside` them.
         """
         now = self._clock.now()

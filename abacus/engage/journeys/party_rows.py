@@ -22,7 +22,7 @@ from seat where journey = :journey and member = any(:members::integer[]) and lef
 # In the order in which all lock seats of a journey: an update by itself promises none, and each is of some of them.
 _LOCK: Final = Statement("""
 select from seat where journey = :journey and member = any(:members::integer[]) and left_at is null and node is null
-order by journey, member, visit for update
+order by journey, member, visit for no key update
 """)
 _WRITE: Final = Statement("""
 with written as (

@@ -1,4 +1,8 @@
-"""The rows of seats, in the slice of their member. Callers hold a transaction there; locks are taken in one order."""
+"""The rows of seats, in the slice of their member. Callers hold a transaction there; locks are taken in one order.
+
+An erasure gives seats another key, so it waits for every lock here. Who only wants no seat to be erased holds its key,
+and waits for nobody who moves members.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
@@ -85,7 +89,7 @@ from unnest({array("members", "integer")}, {array("visits", "integer")}) as u (m
 join seat s on s.journey = :journey and s.member = u.member and s.visit = u.visit
 where s.left_at is null
 """
-_IN_ORDER: Final = "order by s.journey, s.member, s.visit for update of s"
+_IN_ORDER: Final = "order by s.journey, s.member, s.visit for no key update of s"
 _READ: Final = Statement(_OF_PACKS)
 _LOCK: Final = Statement(f"{_OF_PACKS} {_IN_ORDER}")
 _LOCK_MEMBERS: Final = Statement(f"""
@@ -94,11 +98,14 @@ join seat s on s.member_id = u.member_id and s.journey = :journey
 where s.left_at is null {_IN_ORDER}
 """)
 # Also of who has left. Of an erased member a seat is there under a pseudonym, and nothing is done for it.
-_AT: Final = Statement(f"""
+_HOLD: Final = Statement(f"""
 select {columns(Seat, "s")}
 from unnest({array("members", "integer")}, {array("visits", "integer")}) as u (member, visit)
 join seat s on s.journey = :journey and s.member = u.member and s.visit = u.visit
-where s.member_id not like 'erased-%'
+where s.member_id not like 'erased-%' order by s.journey, s.member, s.visit for key share of s
+""")
+_LOCK_ALL: Final = Statement("""
+select from seat where member_id = :member_id order by journey, member, visit for update
 """)
 _LOCK_KEYS: Final = Statement(f"""
 select {columns(_Key, "s")} from unnest({text_arrays(_Key)}) as u ({columns(_Key)})
@@ -205,12 +212,14 @@ async def seats_of(connection: Connection, packs: Sequence[Pack], *, lock: bool)
     return {(each.member, each.visit): each for each in seats}
 
 
-async def seats_at(
+async def hold_seats(
     connection: Connection, journey: str, places: Sequence[tuple[int, int]]
 ) -> dict[tuple[int, int], Seat]:
-    """The seats of these members and visits in a journey, by number and visit, also of who has left."""
+    """The seats of these members and visits in a journey, by number and visit, also of who has left. An erasure of the
+    members waits until the transaction ends.
+    """
     members, visits = column(member for member, _ in places), column(visit for _, visit in places)
-    seats = [_read(row) for row in await connection.fetch(*_AT(journey=journey, members=members, visits=visits))]
+    seats = [_read(row) for row in await connection.fetch(*_HOLD(journey=journey, members=members, visits=visits))]
     return {(each.member, each.visit): each for each in seats}
 
 
@@ -230,6 +239,13 @@ def _json(text: str | bytes | None) -> bytes | None:
     return text.encode() if isinstance(text, str) else text
 
 
+async def lock_all(connection: Connection, member_id: str) -> None:
+    """All seats of a member, also those that it has left: what is done for it meanwhile is waited for, and nothing more
+    is done for it until the transaction ends.
+    """
+    await connection.execute(*_LOCK_ALL(member_id=member_id))
+
+
 def is_written(moved: Moved) -> bool:
     """Whether the seat is written after the move: also where a split has sent the member into another arm."""
     seat, then = moved.arrived.seat, moved.then
@@ -237,12 +253,19 @@ def is_written(moved: Moved) -> bool:
 
 
 async def still_inside(connection: Connection, moved: Sequence[Moved]) -> list[Moved]:
-    """The moves of members who are still inside, whose seats are locked where they will be written."""
-    keys = [_key(each.arrived.seat) for each in moved if is_written(each)]
+    """The moves of members who are still inside. Seats are locked where they are written, and where an action names the
+    member, which an erasure meanwhile would not find.
+    """
+    locked = [is_written(each) or bool(each.actions) for each in moved]
+    keys = [_key(each.arrived.seat) for each, is_locked in zip(moved, locked, strict=True) if is_locked]
     if not keys:
         return list(moved)
     inside = {_Key(*row) for row in await connection.fetch(*_LOCK_KEYS(**text_columns(_Key, keys)))}
-    return [each for each in moved if not is_written(each) or _key(each.arrived.seat) in inside]
+    return [
+        each
+        for each, is_locked in zip(moved, locked, strict=True)
+        if not is_locked or _key(each.arrived.seat) in inside
+    ]
 
 
 async def write_seats(connection: Connection, moved: Iterable[Moved], now: datetime) -> None:

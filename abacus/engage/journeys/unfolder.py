@@ -23,7 +23,7 @@ from abacus.engage.journeys.decide.seat import Seat
 from abacus.engage.journeys.deed_actions import Unfolded
 from abacus.engage.journeys.deed_rows import BEGIN, DeedRow, Mark, delete_deeds, journeys_with_deeds, take_deeds
 from abacus.engage.journeys.journeyer import IDLE_S
-from abacus.engage.journeys.seat_rows import seats_at
+from abacus.engage.journeys.seat_rows import hold_seats
 from abacus.platform import slices
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
@@ -111,7 +111,7 @@ class Unfolder:
             deeds = list(first_together(await take_deeds(connection, journey, behind, MOST_DEEDS)))
             if not deeds:
                 return []
-            seats = await seats_at(connection, journey, _places(deeds))
+            seats = await hold_seats(connection, journey, _places(deeds))
             together: dict[datetime, list[PlannedAction]] = {}
             for deed in deeds:
                 there = [seats[each] for each in zip(deed.members, deed.visits, strict=True) if each in seats]

@@ -44,7 +44,7 @@ RENAMED: Final = {
         ", document = case kind"
         """ when 'award' then ('{"points":' || coalesce(document ->> 'points', 'null') || '}')::json else '{}' end,"""
         f" event = null, reason = case when done_at is null then '{ERASED}' else reason end,"
-        # Also of an action that came in while the seat of its member was waited for.
+        # Also of an action that a campaign has entered meanwhile.
         " refused_at = case when done_at is null then coalesce(refused_at, now()) end"
     ),
     "campaign_claim": "",

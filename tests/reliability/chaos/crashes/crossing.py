@@ -123,6 +123,7 @@ _WRITE: Final = re.compile(
     r"|\b(delete) from (?:\w+\.)?(\w+)"
 )
 _FROM: Final = re.compile(r"\b(?:from|join) (?!lateral\b)(?:\w+\.)?([a-z]\w*)(?![\w(.])")
+_LOCKS: Final = re.compile(r" for (no key )?update| for (key )?share")
 _FUNCTION: Final = re.compile(r"\bselect (\w+)\(")
 
 
@@ -154,7 +155,7 @@ def statement(sql: str, written: Iterable[str] = ()) -> str:
     if not tables:
         function = _FUNCTION.search(told)
         return f"database: call {function[1]}" if function else "database: read nothing"
-    return f"database: {'lock' if ' for update' in told or ' for share' in told else 'read'} {tables}"
+    return f"database: {'lock' if _LOCKS.search(told) else 'read'} {tables}"
 
 
 def writes_of(sql: str) -> list[str]:
