@@ -322,9 +322,18 @@ async def test_members_who_could_not_be_moved_are_listed_and_go_on_by_command(co
     )
     at = datetime(2026, 3, 2, 4, tzinfo=UTC)
     await pool.execute(set_aside, at, number)
-    (found,) = (await command("journeys", "aside", "welcome", "--json")).json
-    assert (found["node"], found["members"], found["fault"]) == ("second_order", 2, "a bug")
+    await pool.execute(
+        "insert into journey_deed_aside"
+        " select 'm' || n, 'welcome', 1, (select number from journey_node where node = 'thank'), 0, n, 1, null, $1,"
+        " 'another', $1 from generate_series(1, 502) n",
+        at,
+    )
+    wait, deed = (await command("journeys", "aside", "welcome", "--json")).json
+    assert (wait["node"], wait["what"], wait["members"], wait["fault"]) == ("second_order", "wait", 2, "a bug")
+    assert (deed["node"], deed["what"], deed["members"], deed["fault"]) == ("thank", "deed", 502, "another")
     assert (await command("journeys", "retry", "welcome", by="dora")).code == 2
-    assert (await command("journeys", "retry", "welcome")).out == "2 members of welcome go on\n"
+    assert (await command("journeys", "retry", "welcome")).out == "504 members of welcome go on\n"
     assert await pool.fetchval("select due from pack") == at
+    rows = await pool.fetch("select at, cardinality(members) from journey_deed order by 2")
+    assert [tuple(row) for row in rows] == [(at, 2), (at, 500)]
     assert (await command("journeys", "retry", "welcome", "--json")).json == {"journey": "welcome", "members": 0}

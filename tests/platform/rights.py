@@ -79,6 +79,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "journey_refusal": "select, insert, delete, update(version at why seen)",
     "journey_sum": "select, insert, update(members)",
     "journey_deed": "select, insert, delete, update(id)",
+    "journey_deed_aside": "select, insert, delete",
     "journey_trail": "select, insert",
     "key_slice": "select, insert",
     "limit_pot": "select, insert, update(runs points cost)",

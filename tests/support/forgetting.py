@@ -126,6 +126,19 @@ async def live(pool: Pool, member: str) -> None:
     await pool.execute(
         "insert into journey_refusal values ($1, 'welcome', 1, $2, 'the rule does not hold', null)", member, NOW
     )
+    await pool.execute(
+        "insert into journey_deed_aside values ($1, 'welcome', 1, 3, 0, 1, 1, null, $2, $3, $2)",
+        member,
+        NOW,
+        f"a bug with {member}",
+    )
+    async with (await slice_of(pool, member)).at() as connection:
+        await connection.execute(
+            "insert into pack_aside select 'welcome', count(*), true, $1, 1, 2, 0, 'UTC', null, '{1}', '{1}', $2, $1"
+            " from pack_aside",
+            NOW,
+            f"a bug with {member}",
+        )
     await _offers(pool, member)
     await _rewards(pool, member)
     for number, delivered in enumerate((NOW, None)):

@@ -1,4 +1,4 @@
-"""`abacus journeys aside` and `retry`: members who could not be moved, and their way on."""
+"""`abacus journeys aside` and `retry`: members who could not be moved, or for whom something could not be done."""
 
 from typing import Annotated
 
@@ -14,7 +14,7 @@ from abacus.people.types.deed import Deed
 async def members_aside(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Of this journey alone.")] = None,
 ) -> Answer:
-    """List the members of journeys who could not be moved, by their node and the fault."""
+    """List the members of journeys who could not be moved, or for whom something could not be done, by node and fault."""
     async with at_desk(journey_desk) as (desk, _):
         if name is not None:
             await desk.versions(name)
@@ -28,6 +28,7 @@ async def members_aside(
     columns: Columns[Aside] = {
         "journey": lambda each: f"{each.journey}@{each.version}",
         "node": lambda each: names.get((each.journey, each.node), str(each.node)),
+        "what": lambda each: each.what,
         "members": lambda each: each.members,
         "since": lambda each: each.since.isoformat(timespec="seconds"),
         "fault": lambda each: each.fault,
@@ -37,7 +38,9 @@ async def members_aside(
 
 
 async def retry_members(name: Annotated[str, typer.Argument(metavar="NAME", show_default=False)]) -> Answer:
-    """Let the members of a journey go on who could not be moved, once what was at fault is mended."""
+    """Let the members of a journey go on who could not be moved, and do what could not be done, once what was at fault
+    is mended.
+    """
     async with at_desk(journey_desk) as (desk, at):
         journey = (await desk.versions(name))[-1].document
         at.check(Deed.EDIT_JOURNEYS, journey.country)

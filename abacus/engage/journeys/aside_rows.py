@@ -1,27 +1,56 @@
-"""Members who cannot be moved, with the fault: packs that were set aside, in the slice of their members."""
+"""What was set aside with its fault, in the slice of the members: packs of members who cannot be moved, and deeds that
+cannot be made, each for one member.
+"""
 
 from collections.abc import Iterable
 from datetime import datetime
+from enum import StrEnum
 from typing import Final, NamedTuple
 
-from abacus.engage.journeys.decide.packs import Pack
+from abacus.engage.journeys.decide.packs import LARGEST, Pack
+from abacus.engage.journeys.decide.seat import Seat
+from abacus.engage.journeys.deed_rows import DeedRow
 from abacus.platform import slices
 from abacus.platform.postgres import Connection, Pool, snapshot
-from abacus.platform.sql import Statement, columns
+from abacus.platform.sql import Statement, arrays, columns, unnested
 
 _LONGEST_FAULT: Final = 1000  # characters
 _COLUMNS: Final = (*Pack._fields, "fault", "set_aside_at")
 
 
+class What(StrEnum):
+    """What is set aside of a member."""
+
+    WAIT = "wait"  # it cannot be moved on
+    DEED = "deed"  # it cannot be done
+
+
 class Aside(NamedTuple):
-    """Members who wait at a node since then, because of a fault."""
+    """Members whose wait, or for whom a deed, at a node is set aside since then, because of a fault."""
 
     journey: str
     version: int
     node: int
+    what: What
     fault: str
     since: datetime
     members: int
+
+
+class _DeedAside(NamedTuple):
+    """A deed for one member that cannot be made."""
+
+    member_id: str
+    journey: str
+    visit: int
+    node: int
+    turn: int
+    member: int
+    version: int
+    arm: str | None
+    at: datetime
+    fault: str
+    set_aside_at: datetime
 
 
 _TAKE: Final = Statement("""
@@ -31,9 +60,32 @@ _PUT_BACK: Final = Statement(f"""
 with back as (delete from pack_aside where journey = :journey returning {columns(Pack)})
 insert into pack ({columns(Pack)}) select {columns(Pack)} from back returning cardinality(members)
 """)
-_ASIDE: Final = Statement("""
-select journey, version, node, fault, min(set_aside_at), sum(cardinality(members))::bigint from pack_aside
-where :journey::text is null or journey = :journey group by journey, version, node, fault
+# An earlier decision of the same is there already, where a member was moved back and through the node again.
+_SET_DEEDS_ASIDE: Final = Statement(f"""
+insert into journey_deed_aside ({columns(_DeedAside)})
+select u.* from {
+    unnested(_DeedAside, visit="integer", node="integer", turn="integer", member="integer", version="integer")
+}
+order by u.member_id, u.visit on conflict do nothing
+""")
+_ALIKE: Final = "journey, at, version, node, turn, arm"
+_PUT_DEEDS_BACK: Final = Statement(f"""
+with back as (
+    delete from journey_deed_aside where journey = :journey returning {_ALIKE}, member, visit
+), numbered as (
+    select *, (row_number() over (partition by {_ALIKE} order by member, visit) - 1) / {LARGEST} as part from back
+)
+insert into journey_deed ({_ALIKE}, id, members, visits)
+select {_ALIKE}, floor(random() * 9223372036854775807)::bigint, array_agg(member order by member, visit),
+    array_agg(visit order by member, visit)
+from numbered group by {_ALIKE}, part returning cardinality(members)
+""")
+_ASIDE: Final = Statement(f"""
+select journey, version, node, '{What.WAIT}', fault, min(set_aside_at), sum(cardinality(members))::bigint
+from pack_aside where :journey::text is null or journey = :journey group by journey, version, node, fault
+union all
+select journey, version, node, '{What.DEED}', fault, min(set_aside_at), count(*)
+from journey_deed_aside where :journey::text is null or journey = :journey group by journey, version, node, fault
 """)
 
 
@@ -45,17 +97,49 @@ async def take_one(connection: Connection, pack: Pack) -> bool:
 
 async def set_aside(connection: Connection, packs: Iterable[tuple[Pack, str]], now: datetime) -> None:
     """Packs, each with its fault."""
-    rows = [(*pack, fault.replace("\0", "")[:_LONGEST_FAULT], now) for pack, fault in packs]
+    rows = [(*pack, _told(fault), now) for pack, fault in packs]
     if rows:
         await connection.copy_records_to_table("pack_aside", records=rows, columns=_COLUMNS)
 
 
+async def set_deeds_aside(connection: Connection, deeds: Iterable[tuple[DeedRow, Seat, str]], now: datetime) -> None:
+    """Deeds, each for a member by its seat, with the fault."""
+    rows = [
+        _DeedAside(
+            seat.member_id,
+            deed.journey,
+            seat.visit,
+            deed.node,
+            deed.turn,
+            seat.member,
+            deed.version,
+            deed.arm,
+            deed.at,
+            _told(fault),
+            now,
+        )
+        for deed, seat, fault in deeds
+    ]
+    if rows:
+        await connection.execute(*_SET_DEEDS_ASIDE(**arrays(_DeedAside, rows)))
+
+
+def _told(fault: str) -> str:
+    return fault.replace("\0", "")[:_LONGEST_FAULT]
+
+
 async def put_back(pool: Pool, journey: str) -> int:
-    """All of a journey go on, from packs that were due at once; the number of members. Raises `Unavailable`."""
+    """All of a journey go on, from packs that were due at once, and what could not be done for them is tried again; how
+    many times a member was set aside. Raises `Unavailable`.
+    """
 
     async def work(slice_: slices.Slice) -> int:
         async with slice_.at() as connection, slices.in_place(connection):
-            return sum(row[0] for row in await connection.fetch(*_PUT_BACK(journey=journey)))
+            back = [
+                *await connection.fetch(*_PUT_BACK(journey=journey)),
+                *await connection.fetch(*_PUT_DEEDS_BACK(journey=journey)),
+            ]
+            return sum(row[0] for row in back)
 
     return sum((await slices.everywhere(pool, work, patience_s=None)).whole())
 
@@ -65,9 +149,10 @@ async def aside(pool: Pool, journey: str | None = None) -> list[Aside]:
     async with snapshot(pool) as connection:
         rows = await slices.rows_on(connection, _ASIDE(journey=journey))
     found: dict[tuple[object, ...], Aside] = {}
-    for each in (Aside(*row) for row in rows):
-        before = found.get(each[:4])
-        found[each[:4]] = (
+    for journey_, version, node, what, *rest in rows:
+        each = Aside(journey_, version, node, What(what), *rest)
+        before = found.get(each[:5])
+        found[each[:5]] = (
             each
             if before is None
             else each._replace(since=min(each.since, before.since), members=each.members + before.members)

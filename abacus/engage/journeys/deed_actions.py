@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import orjson
 
-from abacus.core.errors import SetAside, Unavailable
+from abacus.core.errors import LineStopped, SetAside, Unavailable
 from abacus.engage.actions.types import PlannedAction
 from abacus.engage.journeys.armed_versions import ArmedVersions
-from abacus.engage.journeys.decide.context import ContextFaults, read_context
+from abacus.engage.journeys.decide.context import read_context
 from abacus.engage.journeys.decide.effects import Standing, planned
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.node import Do
@@ -20,10 +20,10 @@ from abacus.pricing.decide.card import BASE_TIER, PublishedCard
 
 
 class Unfolded(NamedTuple):
-    """Actions that are to be done, and members for whom there is none, with the reason."""
+    """Actions that are to be done, and the seats of members for whom none can be made, with the fault."""
 
     actions: Sequence[PlannedAction]
-    without: Sequence[tuple[str, str]]
+    without: Sequence[tuple[Seat, str]]
 
 
 class DeedActions:
@@ -46,17 +46,19 @@ class DeedActions:
             card = self._cards().in_force(journey.country, deed.at)
         except SetAside as fault:
             raise Unavailable("journeys", f"{journey.label}: {fault.detail}") from fault
-        actions, without = list[PlannedAction](), list[tuple[str, str]]()
+        actions, without = list[PlannedAction](), list[tuple[Seat, str]]()
         for seat in seats:
             try:
                 actions.append(self._action(journey, deed, seat, card))
-            except (SetAside, ContextFaults) as fault:
-                without.append((seat.member_id, str(fault)))
+            except (Unavailable, LineStopped):
+                raise
+            except Exception as fault:  # noqa: BLE001  # whatever it is, it is done for the others
+                without.append((seat, f"{type(fault).__name__}: {fault}"))
         return Unfolded(actions, without)
 
     def _action(self, journey: Journey, deed: DeedRow, seat: Seat, card: PublishedCard) -> PlannedAction:
-        """Raises `SetAside` where the event by which the member came in does not fit its source any more, and
-        `ContextFaults` where its context does not fit the version.
+        """Raises for an event, by which the member came in, that does not fit its source any more, and for a context
+        that does not fit the version.
         """
         node = journey.by_number[deed.node]
         assert isinstance(node.part, Do)  # noqa: S101  # of a version that never changes

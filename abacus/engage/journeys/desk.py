@@ -77,11 +77,11 @@ class JourneyDesk(StatedDesk[Journey, JourneyPublications]):
         return await glance(self._pool, name, version)
 
     async def aside(self, name: str | None = None) -> Sequence[Aside]:
-        """The members who could not be moved: of one journey, or of all."""
+        """The members who could not be moved, or for whom something could not be done: of one journey, or of all."""
         return await aside(self._pool, name)
 
     async def retry(self, journey: Journey, by: Actor) -> int:
-        """Lets the members go on who could not be moved; how many."""
+        """Lets the members go on who could not be moved, and has done what could not be done; how many of both."""
         also = self.logged(journey.name, journey.country, by, did="retry")
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await also(connection)

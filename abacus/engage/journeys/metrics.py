@@ -13,7 +13,8 @@ JOURNEY_ENTRIES: Final = Counter(
 JOURNEY_EVENTS: Final = Counter("abacus_journey_events", "Events read by the journeyer", ["topic", "outcome"])
 # Members who went on from a wait whose time had come.
 JOURNEY_STEPS: Final = Counter("abacus_journey_steps", "Members who went on in journeys when their time had come")
-# Members who could not be moved and were set aside; and how many are set aside now, by journey.
+# Members who could not be moved, or for whom a deed could not be done, and were set aside; and how many are set aside
+# now, by journey.
 JOURNEY_SET_ASIDE: Final = Counter("abacus_journey_set_aside", "Members of journeys who were set aside")
 JOURNEY_ASIDE: Final = Gauge("abacus_journey_aside", "Members of journeys who are set aside", ["journey"])
 # Seconds since the first wait was over that nobody has run; packs of members who wait, counted to 100,000 in a slice.

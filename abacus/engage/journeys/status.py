@@ -31,7 +31,12 @@ select (select count(*) from (select from pack limit {MOST_COUNTED}) p) as packs
     ) p
 ) as late_at
 """)
-_ASIDE: Final = Statement("select journey, sum(cardinality(members))::bigint from pack_aside group by journey")
+_ASIDE: Final = Statement("""
+select journey, sum(members)::bigint from (
+    select journey, cardinality(members) as members from pack_aside
+    union all select journey, 1 from journey_deed_aside
+) a group by journey
+""")
 
 
 class JourneyState(NamedTuple):
@@ -55,7 +60,7 @@ def _problem(state: JourneyState, now: datetime) -> Problem | None:
     if state.aside:
         told = ", ".join(f"{name} ({members:,})" for name, members in sorted(state.aside.items()))
         remedy = "abacus journeys aside, and abacus journeys retry NAME once it is mended"
-        fault = f"members of journeys could not be moved: {told}"
+        fault = f"members of journeys are set aside: {told}"
         return Problem(fault, remedy, cause=Cause.NEEDS_SOMEBODY, about="journeys")
     if state.late_at is not None and now - state.late_at > _LATE_AFTER:
         return Problem(

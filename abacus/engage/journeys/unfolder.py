@@ -2,7 +2,8 @@
 so that few members do not wait behind a herd. Any number of processes share the work.
 
 A deed is gone in the transaction in which its actions are there. An action whose key is there stays as it is, so a
-member who was moved back to a node is given nothing twice.
+member who was moved back to a node is given nothing twice. Where none can be made for a member, the deed is set aside
+for it, with the fault.
 """
 
 import asyncio
@@ -16,13 +17,17 @@ from typing import Final, TypeAlias
 
 import structlog
 
+from abacus.core.clock import Clock
+from abacus.core.errors import LineStopped
 from abacus.engage.actions.action_store import plan_once
 from abacus.engage.actions.types import PlannedAction
+from abacus.engage.journeys.aside_rows import set_deeds_aside
 from abacus.engage.journeys.decide.packs import first_together
 from abacus.engage.journeys.decide.seat import Seat
 from abacus.engage.journeys.deed_actions import Unfolded
 from abacus.engage.journeys.deed_rows import BEGIN, DeedRow, Mark, delete_deeds, journeys_with_deeds, take_deeds
 from abacus.engage.journeys.journeyer import IDLE_S
+from abacus.engage.journeys.metrics import JOURNEY_SET_ASIDE
 from abacus.engage.journeys.seat_rows import hold_seats
 from abacus.platform import slices
 from abacus.platform.health import WorkerHealth
@@ -32,6 +37,7 @@ from abacus.platform.postgres import Pool
 MOST_DEEDS: Final = 64
 _SLICES_AT_ONCE: Final = 2
 _PATIENCE_S: Final = 30.0
+_MOST_IN_A_ROW: Final = 20  # turns in which nothing could be made: the fault is ours
 _WHOLE_EVERY_S: Final = 1.0  # a transaction may end later than one that began after it
 _RNG: Final = random.Random()
 
@@ -58,6 +64,7 @@ class Unfolder:
         journeys: Callable[[], Collection[str]],
         *,
         pool: Pool,
+        clock: Clock,
         health: WorkerHealth,
         idle_s: float = IDLE_S,
     ) -> None:
@@ -65,9 +72,11 @@ class Unfolder:
         self._actions_of = actions_of
         self._journeys = journeys
         self._pool = pool
+        self._clock = clock
         self._health = health
         self._idle_s = idle_s
         self._lanes: dict[tuple[int, str], _Lane] = {}
+        self._in_a_row = 0
 
     async def run(self, stop: asyncio.Event) -> None:
         """Runs until `stop` is set; deeds that were taken are finished."""
@@ -106,23 +115,40 @@ class Unfolder:
         return unfolded
 
     async def unfold(self, slice_: slices.Slice, journey: str, behind: Mark = BEGIN) -> Sequence[DeedRow]:
-        """Deeds of a journey, for five hundred members at a time."""
+        """Deeds of a journey, for five hundred members at a time. Raises `LineStopped` where none could be made for a
+        long time.
+        """
         async with slice_.at() as connection, slices.in_place(connection):
             deeds = list(first_together(await take_deeds(connection, journey, behind, MOST_DEEDS)))
             if not deeds:
                 return []
             seats = await hold_seats(connection, journey, _places(deeds))
             together: dict[datetime, list[PlannedAction]] = {}
+            without: list[tuple[DeedRow, Seat, str]] = []
             for deed in deeds:
                 there = [seats[each] for each in zip(deed.members, deed.visits, strict=True) if each in seats]
                 unfolded = await self._actions_of(deed, there)
                 together.setdefault(deed.at, []).extend(unfolded.actions)
-                for member_id, why in unfolded.without:
-                    log.warning("a deed of a journey cannot be done", journey=journey, member=member_id, why=why)
+                without += ((deed, *each) for each in unfolded.without)
+            self._look_at(sum(map(len, together.values())), without)
             for at, actions in together.items():
                 await plan_once(connection, actions, at)
+            await set_deeds_aside(connection, without, self._clock.now())
             await delete_deeds(connection, deeds)
-            return deeds
+        JOURNEY_SET_ASIDE.inc(len(without))
+        for fault in sorted({fault for *_, fault in without}):
+            log.error("deeds of a journey are set aside", journey=journey, why=fault)
+        return deeds
+
+    def _look_at(self, made: int, without: Sequence[tuple[DeedRow, Seat, str]]) -> None:
+        """Raises `LineStopped` where nothing could be made time after time."""
+        if made:
+            self._in_a_row = 0
+        elif without:
+            if self._in_a_row >= _MOST_IN_A_ROW:
+                fault = without[0][-1]
+                raise LineStopped(f"no deed of journeys could be made {_MOST_IN_A_ROW} times in a row: {fault}")
+            self._in_a_row += 1
 
 
 def _places(deeds: Sequence[DeedRow]) -> Sequence[tuple[int, int]]:

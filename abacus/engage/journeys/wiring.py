@@ -158,6 +158,7 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
         DeedActions(versions.of, armed, cards.book),
         lambda: (*running.value().names, *running.value().ended),
         pool=moving,
+        clock=clock,
         health=unfolding,
     )
     followed = FollowedTopics(topics.topics, follow, following)

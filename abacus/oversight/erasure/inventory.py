@@ -20,6 +20,7 @@ from abacus.oversight.erasure.treatments import (
     log_entries,
     member_numbers,
     moved_alone,
+    packs_aside,
     partner_awards,
     quarantine,
     redemptions,
@@ -115,7 +116,6 @@ NAMELESS: Final = frozenset(
         "offer_number",
         "pace",
         "pack",
-        "pack_aside",
         "partner",
         "partner_key",
         "partner_request",
@@ -141,7 +141,12 @@ NAMELESS: Final = frozenset(
 )
 
 
-_DELETE: Final = {table: Statement(f"delete from {table} where member_id = :member_id") for table in DELETED}
+# Deeds of journeys that are set aside, until the seats of the member are locked.
+_DELETED_AFTER: Final = ("journey_deed_aside",)
+
+_DELETE: Final = {
+    table: Statement(f"delete from {table} where member_id = :member_id") for table in (*DELETED, *_DELETED_AFTER)
+}
 _REFUSE_ACTIONS: Final = Statement("""
 update action set refused_at = now()
 where member_id = :member_id and done_at is null and refused_at is null
@@ -152,9 +157,9 @@ _RENAME: Final = {
 }
 
 
-async def _deleted(connection: Connection, renaming: Pseudonym) -> Rows:
+async def _deleted(connection: Connection, renaming: Pseudonym, tables: Iterable[str] = DELETED) -> Rows:
     member_id = renaming.member_id
-    return Rows({table: await touch(connection, each(member_id=member_id)) for table, each in _DELETE.items()})
+    return Rows({table: await touch(connection, _DELETE[table](member_id=member_id)) for table in tables})
 
 
 async def _renamed(connection: Connection, renaming: Pseudonym) -> Rows:
@@ -173,6 +178,8 @@ async def _under_pseudonym(connection: Connection, renaming: Pseudonym, tables: 
 BEFORE_ACCOUNTS: Final[Mapping[tuple[str, ...], Treatment]] = {
     DELETED: _deleted,
     tuple(RENAMED): _renamed,
+    _DELETED_AFTER: partial(_deleted, tables=_DELETED_AFTER),
+    ("pack_aside",): packs_aside,
     ("partner_award",): partner_awards,
     ("reward_redemption", "reward_code"): redemptions,
     ("webhook_delivery",): webhook_deliveries,

@@ -116,6 +116,10 @@ _DELETE_FAULTS: Final = {
     """)
     for table, says in {"queue_failure": "f.why", "console_alarm": "array_to_string(f.details, ' ')"}.items()
 }
+_PACKS_ASIDE: Final = Statement("""
+select journey, id, fault from pack_aside where position(:member_id in fault) > 0 order by journey, id for update
+""")
+_REWRITE_FAULT: Final = Statement("update pack_aside set fault = :fault where journey = :journey and id = :id")
 _DELETE_NUMBER: Final = Statement("delete from member_number where member_id = :member_id returning number")
 _ERASED_NUMBERS: Final = Statement("insert into member_number_erased select unnest(:numbers::integer[])")
 
@@ -185,6 +189,14 @@ async def expiry(connection: Connection, renaming: Pseudonym) -> Rows:
     await connection.executemany(*_REWRITE_EXPIRY_BATCH.rows(changed))
     runs = await touch(connection, _RENAME_EXPIRY_RUNS(**renaming._asdict()))
     return Rows(expiry_batch=len(changed), expiry_run=runs)
+
+
+async def packs_aside(connection: Connection, renaming: Pseudonym) -> Rows:
+    """They have members by numbers; a fault may name one."""
+    rows = [dict(row) for row in await connection.fetch(*_PACKS_ASIDE(member_id=renaming.member_id))]
+    rewritten = [{**row, "fault": after} for row in rows if (after := renaming.text(row["fault"])) != row["fault"]]
+    await connection.executemany(*_REWRITE_FAULT.rows(rewritten))
+    return Rows(pack_aside=len(rewritten))
 
 
 async def member_numbers(connection: Connection, renaming: Pseudonym) -> Rows:

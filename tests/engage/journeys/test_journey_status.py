@@ -50,7 +50,10 @@ async def test_waits_of_journeys_that_run_are_late(pool: Pool) -> None:
     [
         (JourneyState(3, NOW - timedelta(minutes=4), {}), None),
         (JourneyState(3, None, {}), None),
-        (JourneyState(3, None, {"welcome": 2}), "members of journeys could not be moved: welcome (2)"),
+        (
+            JourneyState(3, None, {"welcome": 2}),
+            "members of journeys are set aside: welcome (2)",
+        ),
     ],
 )
 def test_what_somebody_has_to_do(state: JourneyState, fault: str | None) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 from abacus.engage.journeys.armed_versions import ArmedVersions
 from abacus.engage.journeys.decide.journey import Journey
@@ -24,25 +25,31 @@ DAY = {"wait": {"for": "24h"}, "next": "hello"}
 WAYS = nodes("day", day=DAY, hello={"do": HELLO, "next": "gift"}, gift=GIFT)
 
 
+def deed_actions(*journeys: Journey) -> DeedActions:
+    """Makes actions of deeds that these journeys have decided."""
+    versions, cards = Versions(*journeys), CardBook(CARDS.values())
+    return DeedActions(versions.of, ArmedVersions(versions.of, lambda: AROUND), lambda: cards)
+
+
 class House:
     """Members of journeys with a wait, after which two things are done for each."""
 
-    def __init__(self, pool: Pool, *names: str) -> None:
+    def __init__(self, pool: Pool, *names: str, **changes: Any) -> None:
         self._pool = pool
         self.clock = FixedClock(NOW)
-        self.journeys = {name: journey(name=name, **WAYS) for name in names}
+        self.journeys = {name: journey(name=name, **WAYS, **changes) for name in names}
         of = walks(*self.journeys.values())
         self.moving = Mover(of, self.clock, anywhere, of.together)
-        versions, cards = Versions(*self.journeys.values()), CardBook(CARDS.values())
-        self.actions = DeedActions(versions.of, ArmedVersions(versions.of, lambda: AROUND), lambda: cards)
+        self.actions = deed_actions(*self.journeys.values())
         self.unfolder = self.unfolder_by(self.actions)
 
     def unfolder_by(self, actions: ActionsOf) -> Unfolder:
-        return Unfolder(actions, lambda: self.journeys, pool=self._pool, health=WorkerHealth("journeyer"))
+        health = WorkerHealth("journeyer")
+        return Unfolder(actions, lambda: self.journeys, pool=self._pool, clock=self.clock, health=health)
 
-    async def come_in(self, of: Journey, members: Sequence[int]) -> None:
+    async def come_in(self, of: Journey, members: Sequence[int], context: bytes | None = None) -> None:
         async def work(slice_: slices.Slice, part: Sequence[int]) -> None:
-            entries = [entry(each, of.name) for each in part]
+            entries = [entry(each, of.name)._replace(context=context) for each in part]
             await self.moving.enter(slice_, entries, any_visit, number(of, "day"))
 
         await slices.split(self._pool, members, work, member_of=lambda each: f"m{each}", patience_s=None)
@@ -56,12 +63,12 @@ class House:
                 ran += one.members
         return ran
 
-    async def unfold(self) -> int:
+    async def unfold(self, unfolder: Unfolder | None = None) -> int:
         """All that was decided; the number of deeds."""
-        done = 0
+        done, unfolder = 0, unfolder or self.unfolder
         for slice_ in await slices.slices_of(self._pool):
             for name in self.journeys:
-                while some := await self.unfolder.unfold(slice_, name):
+                while some := await unfolder.unfold(slice_, name):
                     done += len(some)
         return done
 

@@ -56,7 +56,6 @@ _MEMBERS_OF_NOBODY: Final = {
     "journey_trail": "the same",
     "pack": "the same",
     "journey_sum": "how many members, and not who",
-    "pack_aside": "members by numbers",
     "partner": "whether it may read members",
     "sealed_leaf": "renamed before the accounts, by the room that proves",
     "segment_version": "how many members it has, by numbers",
