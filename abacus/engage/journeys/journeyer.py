@@ -7,18 +7,18 @@ import asyncio
 import random
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Final
 
 from abacus.core.clock import Clock
 from abacus.engage.journeys.decide.halts import Halts
-from abacus.engage.journeys.decide.packs import LARGEST
+from abacus.engage.journeys.decide.portion import Portion
 from abacus.engage.journeys.heard import Heard
 from abacus.engage.journeys.metrics import JOURNEY_STEPS
-from abacus.engage.journeys.mover import MOST_PACKS, Mover, Ran, Stuck
-from abacus.engage.journeys.pack_rows import BEGIN, Line, Mark, lines_due, versions_left
+from abacus.engage.journeys.mover import Mover, Ran, Stuck
+from abacus.engage.journeys.pack_rows import BEGIN, Line, Mark, Stay, lines_due, versions_left
 from abacus.engage.journeys.sifter import Sifter
 from abacus.platform import slices
 from abacus.platform.health import WorkerHealth
@@ -38,14 +38,11 @@ class _Lane:
 
     begun: float
     behind: Mark = BEGIN
-    most: int = 1
+    portion: Portion = field(default_factory=Portion)
 
     def ran(self, ran: Ran) -> None:
-        if ran.last is None:
-            self.behind = BEGIN
-        else:
-            self.behind = ran.last
-            self.most = max(1, min(MOST_PACKS, 2 * ran.packs, LARGEST * ran.packs // max(1, ran.members)))
+        self.behind = BEGIN if ran.last is None else ran.last
+        self.portion.used(ran.packs, ran.members)
 
     def begin_again(self, now: float) -> None:
         self.begun, self.behind = now, BEGIN
@@ -80,6 +77,7 @@ class Journeyer:
         self._idle_s = idle_s
         self._lanes: dict[tuple[int, Line], _Lane] = {}
         self._sent_out: dict[int, float] = {}
+        self._leaving: dict[tuple[int, Stay], Portion] = {}
 
     async def run(self, stop: asyncio.Event) -> None:
         """Runs until `stop` is set; packs that were taken are finished."""
@@ -124,7 +122,7 @@ class Journeyer:
             at, lane = upto[line.awaits], lanes[line]
             if at is not None and not stop.is_set():
                 try:
-                    ran = await self._mover.run(slice_, line, lane.behind, at, lane.most)
+                    ran = await self._mover.run(slice_, line, lane.behind, at, lane.portion.at_once)
                 except Stuck as stuck:
                     packs += await self._sifter.sift(slice_, stuck)
                     continue
@@ -144,7 +142,14 @@ class Journeyer:
             return 0
         async with slice_.at() as connection:
             stays = await versions_left(connection, self._halts().over(self._clock.now()))
-        packs = [await self._mover.send_out(slice_, each, MOST_PACKS) for each in stays if not stop.is_set()]
-        if not any(packs):
+        packs = 0
+        for stay in stays:
+            if not stop.is_set():
+                portion = self._leaving.setdefault((slice_.number, stay), Portion())
+                ran = await self._mover.send_out(slice_, stay, portion.at_once)
+                portion.used(ran.packs, ran.members)
+                packs += ran.packs
+        if not packs:
             self._sent_out[slice_.number] = now
-        return sum(packs)
+            self._leaving = {place: each for place, each in self._leaving.items() if place[0] != slice_.number}
+        return packs

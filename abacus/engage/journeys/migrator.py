@@ -5,16 +5,17 @@ nobody is moved twice.
 """
 
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeAlias
 
 from abacus.core.clock import Clock
 from abacus.engage.journeys import sum_rows, trail_rows
 from abacus.engage.journeys.decide.migration import Migration, Stand, landed
-from abacus.engage.journeys.decide.packs import first_together, packed
+from abacus.engage.journeys.decide.packs import packed
+from abacus.engage.journeys.decide.portion import Portion, first_together
 from abacus.engage.journeys.decide.ways import counted, gone_from, landings, moved_from, stood
-from abacus.engage.journeys.mover import MOST_PACKS, arrived_of, waiting_of
+from abacus.engage.journeys.mover import arrived_of, waiting_of
 from abacus.engage.journeys.pack_rows import BEGIN, Line, Mark, are_left, delete, inside_packs, put, take_version
 from abacus.engage.journeys.seat_rows import migrate_seats, seats_of
 from abacus.platform import slices
@@ -53,11 +54,11 @@ class Migrator:
 
     async def move(self, migration: Migration, told: Told) -> int:
         """Moves everybody who is left; how many members."""
-        moved = 0
+        moved, portions = 0, defaultdict[int, Portion](Portion)
 
         async def page(slice_: slices.Slice, line: Line, behind: Mark) -> Mark | None:
             nonlocal moved
-            last, members = await self._page(slice_, line, behind, migration)
+            last, members = await self._page(slice_, line, behind, migration, portions[slice_.number])
             moved += members
             told(members)
             return last
@@ -70,12 +71,13 @@ class Migrator:
         return moved
 
     async def _page(
-        self, slice_: slices.Slice, line: Line, behind: Mark, migration: Migration
+        self, slice_: slices.Slice, line: Line, behind: Mark, migration: Migration, portion: Portion
     ) -> tuple[Mark | None, int]:
         """Five hundred members at most; the last pack, and how many were moved."""
         async with slice_.at() as connection, slices.in_place(connection):
-            taken = await take_version(connection, line, behind, migration.before.version, MOST_PACKS)
+            taken = await take_version(connection, line, behind, migration.before.version, portion.at_once)
             packs = list(first_together(taken))
+            portion.used(len(packs), sum(len(each.members) for each in packs))
             if not packs:
                 return None, 0
             seats, now = await seats_of(connection, packs, lock=True), self._clock.now()

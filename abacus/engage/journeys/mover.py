@@ -13,7 +13,8 @@ from abacus.core.clock import Clock
 from abacus.core.errors import LineStopped, Unavailable
 from abacus.engage.actions.action_store import plan_once
 from abacus.engage.journeys import sum_rows, trail_rows
-from abacus.engage.journeys.decide.packs import Pack, Waiting, first_together, packed, packed_alike
+from abacus.engage.journeys.decide.packs import Pack, Waiting, packed, packed_alike
+from abacus.engage.journeys.decide.portion import MOST, first_together
 from abacus.engage.journeys.decide.seat import (
     Arrived,
     Entry,
@@ -35,7 +36,7 @@ from abacus.platform import slices
 from abacus.platform.postgres import Connection, passing_failures
 from abacus.signals.events.types import Event
 
-MOST_PACKS: Final = 64
+MOST_PACKS: Final = MOST
 _RNG: Final = random.SystemRandom()  # a process that was forked draws no number again
 
 
@@ -102,20 +103,21 @@ class Mover:
                 raise
             except Exception as fault:
                 raise Stuck(packs, fault) from fault
-            return Ran(len(packs), sum(len(each.members) for each in packs), Mark(packs[-1].due, packs[-1].id))
+            return _ran(packs)
 
-    async def send_out(self, slice_: slices.Slice, stay: Stay, most: int) -> int:
+    async def send_out(self, slice_: slices.Slice, stay: Stay, most: int) -> Ran:
         """Members of a version that is over leave, before their time: of at most `most` packs, five hundred members at
-        a time. The number of packs.
+        a time.
         """
         async with slice_.at() as connection, slices.in_place(connection):
             packs = list(first_together(await take_of(connection, stay, most)))
-            if packs:
-                seats = await seats_of(connection, packs, lock=True)
-                arrived = [each for pack in packs for each in arrived_of(pack, seats)]
-                await delete(connection, packs)
-                await self._go_on(connection, stay.journey, arrived, are_locked=True, packs=packs)
-            return len(packs)
+            if not packs:
+                return NOTHING
+            seats = await seats_of(connection, packs, lock=True)
+            arrived = [each for pack in packs for each in arrived_of(pack, seats)]
+            await delete(connection, packs)
+            await self._go_on(connection, stay.journey, arrived, are_locked=True, packs=packs)
+            return _ran(packs)
 
     async def go_on(self, connection: Connection, journey: str, arrived: Sequence[Arrived]) -> None:
         """Members go on whose seats are locked, in a transaction in their slice."""
@@ -232,6 +234,10 @@ class Mover:
         await trail_rows.add(connection, went, now, _RNG.random)
         counts = counted(went) + gone_from(packs, stood_before(went))
         await sum_rows.add(connection, counts, now.astimezone(self._zone_of(journey)).date())
+
+
+def _ran(packs: Sequence[Pack]) -> Ran:
+    return Ran(len(packs), sum(len(each.members) for each in packs), Mark(packs[-1].due, packs[-1].id))
 
 
 def arrived_of(pack: Pack, seats: Mapping[tuple[int, int], Seat]) -> Iterable[Arrived]:

@@ -10,7 +10,7 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Final, TypeAlias
@@ -21,8 +21,12 @@ from abacus.core.clock import Clock
 from abacus.core.errors import LineStopped
 from abacus.engage.actions.action_store import plan_once
 from abacus.engage.actions.types import PlannedAction
+<<<<<<< HEAD
 from abacus.engage.journeys.aside_rows import set_deeds_aside
 from abacus.engage.journeys.decide.packs import first_together
+=======
+from abacus.engage.journeys.decide.portion import MOST, Portion, first_together
+>>>>>>> 86e0fca4 (Who unfolds deeds, sends members out or moves them to another version locks as many rows as it uses, as who runs packs does)
 from abacus.engage.journeys.decide.seat import Seat
 from abacus.engage.journeys.deed_actions import Unfolded
 from abacus.engage.journeys.deed_rows import BEGIN, DeedRow, Mark, delete_deeds, journeys_with_deeds, take_deeds
@@ -34,7 +38,6 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import Pool
 
-MOST_DEEDS: Final = 64
 _SLICES_AT_ONCE: Final = 2
 _PATIENCE_S: Final = 30.0
 _MOST_IN_A_ROW: Final = 20  # turns in which nothing could be made: the fault is ours
@@ -49,10 +52,13 @@ ActionsOf: TypeAlias = Callable[[DeedRow, Sequence[Seat]], Awaitable[Unfolded]]
 
 @dataclass(slots=True)
 class _Lane:
-    """How far the deeds of a journey were unfolded in a slice, since that was begun at the first one."""
+    """How far the deeds of a journey were unfolded in a slice, since that was begun at the first one, and how many are
+    taken at once.
+    """
 
     begun: float
     behind: Mark = BEGIN
+    portion: Portion = field(default_factory=Portion)
 
 
 class Unfolder:
@@ -109,17 +115,26 @@ class Unfolder:
             there = await journeys_with_deeds(connection, {journey: lane.behind for journey, lane in lanes.items()})
         for journey in _RNG.sample(there, len(there)):
             if not stop.is_set():
-                deeds = await self.unfold(slice_, journey, lanes[journey].behind)
-                lanes[journey].behind = Mark(deeds[-1].at, deeds[-1].id) if deeds else BEGIN
+                lane = lanes[journey]
+                deeds = await self.unfold(slice_, journey, lane.behind, lane.portion.at_once)
+                lane.behind = Mark(deeds[-1].at, deeds[-1].id) if deeds else BEGIN
+                lane.portion.used(len(deeds), sum(len(each.members) for each in deeds))
                 unfolded += len(deeds)
         return unfolded
 
+<<<<<<< HEAD
     async def unfold(self, slice_: slices.Slice, journey: str, behind: Mark = BEGIN) -> Sequence[DeedRow]:
         """Deeds of a journey, for five hundred members at a time. Raises `LineStopped` where none could be made for a
         long time.
         """
+=======
+    async def unfold(
+        self, slice_: slices.Slice, journey: str, behind: Mark = BEGIN, most: int = MOST
+    ) -> Sequence[DeedRow]:
+        """At most `most` deeds of a journey, for five hundred members at a time."""
+>>>>>>> 86e0fca4 (Who unfolds deeds, sends members out or moves them to another version locks as many rows as it uses, as who runs packs does)
         async with slice_.at() as connection, slices.in_place(connection):
-            deeds = list(first_together(await take_deeds(connection, journey, behind, MOST_DEEDS)))
+            deeds = list(first_together(await take_deeds(connection, journey, behind, most)))
             if not deeds:
                 return []
             seats = await hold_seats(connection, journey, _places(deeds))

@@ -89,8 +89,9 @@ async def test_few_members_do_not_wait_behind_a_herd(pool: Pool) -> None:
     await house.come_in(few, range(3))
     house.clock.set(NEXT_DAY)
     assert (await house.run(herd), await house.run(few)) == (600, 3)
-    await house.unfolder.round(asyncio.Event())
-    assert len([key for key in await house.keys() if key.startswith("journey:farewell:")]) == 6
+    for done in (3, 6):  # a deed in the first round, which tells how many members deeds have
+        await house.unfolder.round(asyncio.Event())
+        assert len([key for key in await house.keys() if key.startswith("journey:farewell:")]) == done
 
 
 async def test_who_left_amid_a_step_does_not_go_on(pool: Pool) -> None:

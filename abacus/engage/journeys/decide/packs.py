@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple, Protocol, TypeVar
+from typing import Final, NamedTuple
 
 from abacus.engage.journeys.decide.seat import Seat, Waits
 
@@ -46,24 +46,6 @@ class Waiting(NamedTuple):
     version: int
     waits: Waits
     seats: Sequence[tuple[int, int]]
-
-
-class _OfMembers(Protocol):
-    @property
-    def members(self) -> Sequence[int]: ...
-
-
-Some = TypeVar("Some", bound=_OfMembers)
-
-
-def first_together(some: Iterable[Some]) -> Iterator[Some]:
-    """The first of them, of as many members together as the largest pack may have; one at least."""
-    members = 0
-    for each in some:
-        members += len(each.members)
-        if members > LARGEST and members > len(each.members):
-            return
-        yield each
 
 
 def packed(waiting: Iterable[tuple[Seat, Waits]], random: Callable[[], float]) -> Iterator[Pack]:
