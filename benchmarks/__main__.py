@@ -17,6 +17,7 @@ from benchmarks import (
     against_plain,
     against_revision,
     api,
+    backtests,
     calculation,
     campaign_counters,
     campaign_deciding,
@@ -110,6 +111,7 @@ PARTS: Final[Parts] = {
     "campaigns-backtest": lambda directory, chosen: uvloop.run(campaigns_backtest.measure(directory, chosen.events)),
     "offers": lambda directory, chosen: uvloop.run(offers.measure(directory, short=chosen.short)),
     "rewards": lambda directory, chosen: uvloop.run(rewards.measure(directory, short=chosen.short)),
+    "backtests": lambda directory, _: uvloop.run(backtests.measure(directory)),
     "journeys": lambda directory, chosen: uvloop.run(journeys.measure(directory, chosen.members)),
     "reconcile": lambda directory, _: uvloop.run(reconcile.measure(directory)),
     "throughput": lambda _, chosen: uvloop.run(
@@ -133,7 +135,19 @@ PARTS: Final[Parts] = {
 }
 # Each takes many minutes, but for the profile, which needs py-spy.
 _ONLY_ASKED_FOR: Final = {
-    *("console", "cut", "cut-house", "growth", "hour", "journeys", "profile", "relays", "reports", "slices"),
+    *(
+        "backtests",
+        "console",
+        "cut",
+        "cut-house",
+        "growth",
+        "hour",
+        "journeys",
+        "profile",
+        "relays",
+        "reports",
+        "slices",
+    ),
 }
 # Minutes instead of half an hour. Such small sizes show that everything works, not how fast it is.
 IN_SHORT: Final = ("calculation", against_revision.COST, "throughput", "plain")

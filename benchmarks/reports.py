@@ -1,4 +1,5 @@
-"""The reports and the backtests over five million transfers of half a million accounts, and the memory of both sides.
+"""The reports, and the backtest of a card, over five million transfers of half a million accounts, with the memory of
+both sides.
 
 Each report is the command itself, in a process of its own. Its memory, and that of the Postgres processes that serve
 it, is read while it runs.
@@ -8,15 +9,13 @@ import asyncio
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import psutil
 
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
-from abacus.core.document_text import write_toml
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.migrations import migrate
 from abacus.platform.postgres import Pool, open_pool
@@ -30,20 +29,6 @@ TRANSFERS: Final = 5_000_000
 OF_EACH: Final = 10  # transfers of an account, over twenty months
 WANTED_S: Final = 120.0
 WANTED_BYTES: Final = 1024 * 1024 * 1024
-_DRAFT: Final[Mapping[str, Any]] = {
-    "name": "not_by_cash",
-    "country": "SG",
-    "timezone": "Asia/Singapore",
-    "starts_at": datetime(2025, 1, 1, tzinfo=UTC),
-    "ends_at": datetime(2036, 1, 1, tzinfo=UTC),
-    "audience": "public",
-    "benefit": {"percent": "10", "cap": "3"},
-    "scope": {"everything": True},
-    "when": {"operator": "in", "lhs": "var.payment_type", "rhs": ["wallet", "card"]},
-    "limits": {"uses": {"overall": 1_000_000, "member_day": 1, "member": 5}},
-    "paid_by": {"cost_centre": "benchmark"},
-}
-
 REPORTS: Final[Mapping[str, Sequence[str]]] = {
     "rollforward of a month": ("report", "rollforward", "--month", "2026-06"),
     "rollforward by country, tier and partner": (
@@ -123,32 +108,36 @@ async def measure(directory: Path) -> list[Figure]:
     async with EmbeddedStack(directory, sqs=False, kafka=False) as stack:
         settings = Settings(database_url=stack.database_url)
         await migrate(settings.required("database_url"))
-        owner = await open_pool(settings.required("database_url"), size=1, role=None)
-        try:
-            await _fill(owner)
-        finally:
-            await owner.close()
-        backtests = {
-            f"backtest of {what} over two years, 2,300,000 awards of one country": (
-                *(family, "backtest", str(await asyncio.to_thread(draft, directory))),
-                *("--from", "2025-01", "--to", "2026-12"),
+        await filled(settings, TRANSFERS)
+        card = str(await asyncio.to_thread(_card, directory))
+        backtest = {
+            "backtest of two years, 2,300,000 awards of one country": (
+                *("rates", "backtest", card, "--from", "2025-01", "--to", "2026-12"),
             )
-            for what, family, draft in (("a card", "rates", _card), ("an offer", "offers", _offer))
         }
         figures: list[Figure] = []
-        for name, command in {**REPORTS, **backtests}.items():
+        for name, command in {**REPORTS, **backtest}.items():
             figures.append(_figure(name, await _timed(settings, (*command, "--json"))))
             print(f"  {figures[-1].name}: {figures[-1].value}", file=sys.stderr, flush=True)
         return figures
 
 
-async def _fill(owner: Pool) -> None:
+async def filled(settings: Settings, transfers: int) -> None:
+    """So many transfers, ten of each account."""
+    owner = await open_pool(settings.required("database_url"), size=1, role=None)
+    try:
+        await _fill(owner, transfers // OF_EACH)
+    finally:
+        await owner.close()
+
+
+async def _fill(owner: Pool, accounts: int) -> None:
     store, now = CardStore(owner), SystemClock().now()
     for card in example_cards():
         await store.publish(card, by="benchmark", now=now)
     # Indexes are made after the rows: so the transfers are there in a minute.
     await owner.execute("alter table transfer drop constraint transfer_pkey; drop index transfer_xid_idx", timeout=600)
-    await owner.execute(_TRANSFERS, TRANSFERS // OF_EACH, timeout=1800)
+    await owner.execute(_TRANSFERS, accounts, timeout=1800)
     await owner.execute("alter table transfer add primary key (member_id, program, seq)", timeout=1800)
     await owner.execute("create index on transfer (xid)", timeout=1800)
     await owner.execute(_ACCOUNTS, timeout=1800)
@@ -163,13 +152,6 @@ def _card(directory: Path) -> Path:
     (card,) = (each for each in example_cards() if each.scope == "SG")
     file = directory / "card.toml"
     file.write_text(to_toml(card).replace('food = "2"', 'food = "2.5"'), encoding="utf-8")
-    return file
-
-
-def _offer(directory: Path) -> Path:
-    """An offer that fits most purchases, and counts the uses of each member."""
-    file = directory / "offer.toml"
-    file.write_text(write_toml(dict(_DRAFT)), encoding="utf-8")
     return file
 
 

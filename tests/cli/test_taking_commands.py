@@ -4,6 +4,7 @@ import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -152,3 +153,20 @@ async def test_a_reward_is_tried_and_redeemed_for_a_member(command: Command, poo
     assert (refused.code, "bob cannot have cake (points: " in refused.err) == (2, True)
     assert await Counter(pool, []).points() == (200, 0)
     assert ("person:sam", "redeem", "asked by phone") in await logged(pool)
+
+
+async def test_a_reward_is_tried_on_the_past(command: Command, pool: Pool) -> None:
+    await load_codes(pool, ["A", "B"])
+    await give_points(pool, ["ann", "bob", "cleo"], 700)
+    await run_reward(pool, limits={"uses": {"member": 1}})
+    today = SystemClock().now().astimezone(ZoneInfo("Asia/Singapore")).date()
+    over = ("rewards", "backtest", "coffee", "--from", today, "--to", today)
+    told = (await command(*over, "--json")).json
+    assert (told["could_afford"], told["pieces"], told["points"], told["without"]) == (3, 2, 1000, 1)
+    assert (told["codes"], told["gone_on"], told["first_could_afford"]) == (2, str(today), str(today))
+    assert [(each["tier"], each["could"], each["pieces"]) for each in told["tiers"]] == [("member", 3, 2)]
+    shown = (await command(*over, "--take-rate", "1")).out
+    assert "3 members could have afforded it" in shown
+    assert "assumed: 1 of 100 members, drawn by their ids" in shown
+    assert (await command(*over, by="kim")).code == 2
+    assert await pool.fetchval("select count(*) from reward_redemption") == 0

@@ -6,6 +6,7 @@ COMMANDS: Final = {
     "rewards": "commands:app",
     "rewards codes": "codes:app",
     "rewards simulate": "reward_simulate:simulate_reward",
+    "rewards backtest": "reward_backtest:backtest_reward",
     "rewards available": "redeeming:available_rewards",
     "rewards redeem": "redeeming:redeem_reward",
     "rewards cancel": "giving_back:cancel_redemption",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from abacus.engage.rewards.admission import Admission
+from abacus.engage.rewards.admission import Admission, Asking
 from abacus.engage.rewards.decide.draft import looking, wanted_of
 from abacus.engage.rewards.decide.price import (
     Lock,
@@ -75,12 +75,13 @@ class RewardPreview:
         if account is None:
             locks.append(Locked(Lock.POINTS, f"{asked.member_id} has no account of {program}"))
         locks += closed(reward, standing, at)
-        (holds,) = await self._admission.holds(asked.member_id, [(offered, standing)], at)
+        asking = [Asking(offered, asked.member_id, standing, at)]
+        (holds,) = await self._admission.holds(asking)
         if offered.misfit is not None:
             locks.append(Locked(Lock.AUDIENCE, f"its rule does not fit what is published: {offered.misfit}"))
         elif holds is not None:
             locks += _against(lambda: check_audience(reward, holds=holds))
-        piece = await self._admission.piece(reward, asked.member_id, standing)
+        (piece,) = await self._admission.pieces(asking)
         price = Quote(piece * asked.quantity)
         try:
             price = quote(reward, piece, asked.quantity, asked.points)

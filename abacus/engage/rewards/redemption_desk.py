@@ -7,7 +7,7 @@ from uuid import UUID
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, Unavailable, absent
-from abacus.engage.rewards.admission import Admission
+from abacus.engage.rewards.admission import Admission, Asking
 from abacus.engage.rewards.decide.draft import Ask, draft_of, looking, wanted_of
 from abacus.engage.rewards.decide.place import Place
 from abacus.engage.rewards.decide.price import (
@@ -184,14 +184,14 @@ class RedemptionDesk:
                 if standing is not None and standing.country == each.reward.country:
                     there.append((each, program, standing))
         open_ = [(each, program, standing) for each, program, standing in there if _is_open(each, standing, now)]
-        seen = await self._admission.holds(member_id, [(each, standing) for each, _, standing in open_], now)
+        seen = await self._admission.holds([Asking(each, member_id, standing, now) for each, _, standing in open_])
         mine = [one for one, holds in zip(open_, seen, strict=True) if holds][:MOST_LISTED]
         shelf = await self._reader.shelf(member_id, [wanted_of(each.reward, now) for each, _, _ in mine])
         offers = {each.reward.delivery.offer for each, _, _ in mine if isinstance(each.reward.delivery, ByInvitation)}
         against = await self._deliveries.against(member_id, offers)
+        prices = await self._admission.pieces([Asking(each, member_id, standing, now) for each, _, standing in mine])
         found = []
-        for each, program, standing in mine:
-            points = await self._admission.piece(each.reward, member_id, standing)
+        for (each, program, standing), points in zip(mine, prices, strict=True):
             draft = looking(each.reward, member_id, 1, Quote(points), program=program, now=now)
             locks = list(shelf.lacking(draft, each.reward.limits))
             if draft.offer is not None and draft.offer in against:
@@ -208,11 +208,12 @@ class RedemptionDesk:
         if standing is None:
             raise Locked(Lock.POINTS, f"{ask.member_id} has no account of {program}")
         check_open(reward, standing, now)
-        (holds,) = await self._admission.holds(ask.member_id, [(offered, standing)], now)
+        asking = [Asking(offered, ask.member_id, standing, now)]
+        (holds,) = await self._admission.holds(asking)
         if holds is None:
             raise Unavailable("rewards", f"whether {reward.name} is for the member cannot be told now")
         check_audience(reward, holds=holds)
-        piece = await self._admission.piece(reward, ask.member_id, standing)
+        (piece,) = await self._admission.pieces(asking)
         price = quote(reward, piece, ask.quantity, ask.points)
         if isinstance(reward.delivery, ByInvitation):
             check_one(reward, ask.quantity)

@@ -14,8 +14,8 @@ NOON: Final = datetime(2026, 1, 15, 12, tzinfo=UTC)
 
 _TRANSFER: Final = """
 insert into transfer (member_id, program, seq, kind, points, balance_after, key, country, occurred_at, posted_at,
-    expires_on, explanation, source, hash)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, '')
+    expires_on, explanation, source, vests_on, vests_at, hash)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, $13::timestamptz::date, $13, '')
 """
 _ACCOUNT: Final = """
 insert into account (member_id, program, country, balance, held, expires_on, last_seq, lots_closed, lots_drawn,
@@ -28,7 +28,7 @@ _DRAW: Final = "insert into draw (member_id, program, lot_seq, seq, points) valu
 @dataclass(frozen=True)
 class Move:
     """One transfer. `draws` says how many points it takes by name, from which lot; `under` is its key, where it is not
-    the key of a transaction or of the partner.
+    the key of a transaction or of the partner. Points that are pending vest at a time.
     """
 
     kind: str
@@ -41,6 +41,7 @@ class Move:
     expires_on: date | None = None
     draws: Sequence[tuple[int, int]] = ()
     explanation: dict[str, Any] = field(default_factory=dict)
+    vests_at: datetime | None = None
 
     @property
     def explained(self) -> bytes:
@@ -88,7 +89,7 @@ async def _write(connection: Connection, history: History) -> None:
         balance += move.points
         key = move.key(f"{history.member_id}-{history.program}-{seq}")
         facts = (seq, move.kind, move.points, balance, key, history.country, move.at, move.expires_on)
-        await connection.execute(_TRANSFER, *account, *facts, move.explained, move.source)
+        await connection.execute(_TRANSFER, *account, *facts, move.explained, move.source, move.vests_at)
         for lot, points in move.draws:
             await connection.execute(_DRAW, *account, lot, seq, points)
     state = (history.country, balance, history.held, history.expires_on, len(history.moves))

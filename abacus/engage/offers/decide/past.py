@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple, Protocol, TypeVar
+from zoneinfo import ZoneInfo
 
 from abacus.core.errors import Refused
 from abacus.core.fields import EARLIEST
@@ -32,6 +33,24 @@ class PastPurchase(NamedTuple):
     payment_type: str
     tier: str
     points: int
+
+
+class Term(Protocol):
+    """When an offer or a reward holds; a frozen dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def zone(self) -> ZoneInfo: ...
+    @property
+    def starts_at(self) -> datetime: ...
+    @property
+    def ends_at(self) -> datetime: ...
+
+
+Held = TypeVar("Held", bound=Term)
 
 
 class Window(NamedTuple):
@@ -61,13 +80,15 @@ def not_told(offer: Offer) -> Sequence[str]:
     return [each for each in _NOT_KNOWN if getattr(offer.scope.values, each)]
 
 
-def in_its_time(offer: Offer, window: Window, *, any_time: bool) -> Offer:
-    """The offer as it would have held in the window: in its own times, or at `any_time`. Raises `Refused`."""
-    starts_at, ends_at = (window.begin, window.end) if any_time else (offer.starts_at, offer.ends_at)
+def in_its_time(version: Held, window: Window, *, any_time: bool) -> Held:
+    """The offer, or the reward, as it would have held in the window: in its own times, or at `any_time`. Raises
+    `Refused`.
+    """
+    starts_at, ends_at = (window.begin, window.end) if any_time else (version.starts_at, version.ends_at)
     if max(starts_at, window.begin) >= min(ends_at, window.end):
-        first, last = starts_at.astimezone(offer.zone), ends_at.astimezone(offer.zone)
+        first, last = starts_at.astimezone(version.zone), ends_at.astimezone(version.zone)
         raise Refused(
-            f"{offer.name} holds from {first.isoformat()} to {last.isoformat()}, which is not in the window;"
+            f"{version.name} holds from {first.isoformat()} to {last.isoformat()}, which is not in the window;"
             " --any-time leaves that out of account"
         )
-    return replace(offer, starts_at=starts_at, ends_at=ends_at, approved_at=EARLIEST)
+    return replace(version, starts_at=starts_at, ends_at=ends_at, approved_at=EARLIEST)
