@@ -48,6 +48,17 @@ _OFFER: Final[Mapping[str, Any]] = {
     "paid_by": {"cost_centre": "benchmark"},
 }
 
+# Most members can afford it, and take some pieces on several days.
+_REWARD: Final[Mapping[str, Any]] = {
+    **_HEADING,
+    "name": "miles",
+    "texts": {"en": {"title": "Miles"}},
+    "price": {"points": 300, "tiers": {"gold": 250}},
+    "delivery": {"program": "OVO", "points": 10},
+    "when": {"operator": "in", "lhs": "member.tier", "rhs": ["silver", "gold", "platinum"]},
+    "limits": {"uses": {"overall": 1_000_000, "day": 5_000, "member_day": 1, "member": 5}},
+}
+
 
 class Tested(NamedTuple):
     """What the command told, its seconds of the clock and of its CPU, and its memory: when a quarter of the time was
@@ -67,7 +78,11 @@ async def measure(directory: Path, transfers: int = TRANSFERS) -> list[Figure]:
         await migrate(settings.required("database_url"))
         await filled(settings, transfers)
         offer = await _tested(settings, directory, "offers", _OFFER)
-    return list(_figures(f"backtest of an offer, {offer.told['purchases']:,} purchases", offer))
+        reward = await _tested(settings, directory, "rewards", _REWARD)
+    return [
+        *_figures(f"backtest of an offer over {offer.told['purchases']:,} purchases of two years", offer),
+        *_figures(f"backtest of a reward over {reward.told['read']:,} changes of balances of two years", reward),
+    ]
 
 
 async def _tested(settings: Settings, directory: Path, family: str, draft: Mapping[str, Any]) -> Tested:

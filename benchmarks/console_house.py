@@ -42,6 +42,7 @@ TASK: Final = UUID("00000000-0000-4000-8000-0000000000e1")
 CARD_TRIAL: Final = UUID("00000000-0000-4000-8000-0000000000e2")
 OFFER_TRIAL: Final = UUID("00000000-0000-4000-8000-0000000000e9")
 CAMPAIGN_TRIAL: Final = UUID("00000000-0000-4000-8000-0000000000e3")
+REWARD_TRIAL: Final = UUID("00000000-0000-4000-8000-0000000000eb")
 JOURNEY_TRIAL: Final = UUID("00000000-0000-4000-8000-0000000000ea")
 OF_CAMPAIGN: Final = UUID("00000000-0000-4000-8000-0000000000c1")  # these approvals, and the draft, stand in the script
 OF_CARD: Final = UUID("00000000-0000-4000-8000-0000000000c2")
@@ -265,6 +266,31 @@ def _tasks() -> Iterator[tuple[UUID, Order, Mapping[str, Any]]]:
                 | {"money": "1666.66", "points": 0}
                 for day in range(90)
                 for outcome in ("given", "uses.member_day")
+            ],
+        },
+    )
+    yield (
+        REWARD_TRIAL,
+        Order("reward-backtest", "coffee 0", "SG", ("rewards", "backtest", "x", "--json")),
+        {
+            "could_afford": 1_234_567,
+            "first_could_afford": "2026-01-01",
+            "for_others": 40_000,
+            "members": 7_000,
+            "without": 9_000,
+            "pieces": 9_000,
+            "most_of_a_member": 2,
+            "gone_on": "2026-03-30",
+            "points": 4_500_000,
+            "liability": "36000.00",
+            "liability_currency": "SGD",
+            "assumed": ["limits begin unused"],
+            "tiers": [],
+            "days": [
+                {"day": str(date(2026, 1, 1) + timedelta(days=day)), "tier": tier, "could": 444, "pieces": 50}
+                | {"points": 25_000, "liability": "200.00"}
+                for day in range(90)
+                for tier in ("member", "silver", "gold")
             ],
         },
     )

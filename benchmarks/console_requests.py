@@ -35,6 +35,7 @@ _STANDS_FOR: Final[Mapping[str, str]] = {
     "/rates-backtests/{trial:uuid}": f"/rates-backtests/{house.CARD_TRIAL}",
     "/campaign-trials/{trial:uuid}": f"/campaign-trials/{house.CAMPAIGN_TRIAL}",
     "/journey-trials/{trial:uuid}": f"/journey-trials/{house.JOURNEY_TRIAL}",
+    "/reward-trials/{trial:uuid}": f"/reward-trials/{house.REWARD_TRIAL}",
     "/offer-trials/{trial:uuid}": f"/offer-trials/{house.OFFER_TRIAL}",
     "/quarantine/selections/{selection:uuid}": f"/quarantine/selections/{house.SELECTION}",
     "/quarantine/items/{item}": f"/quarantine/items/{house.held_item(7)}",

@@ -38,10 +38,10 @@ from abacus.engage.journeys.entry_desk import EntryDesk
 from abacus.engage.journeys.wiring import journey_desk
 from abacus.engage.offers.codes.desk import CodeDesk
 from abacus.engage.offers.desk import OfferDesk
-from abacus.engage.offers.preview_wiring import offer_preview
+from abacus.engage.offers.preview_wiring import looked_up, offer_preview
 from abacus.engage.offers.till_wiring import offer_returns
 from abacus.engage.rewards.desk import RewardDesk
-from abacus.engage.rewards.wiring import returns_desk
+from abacus.engage.rewards.wiring import returns_desk, reward_preview
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.webhooks.desk import WebhookDesk
 from abacus.intake.partners.webhooks.store import WebhookStore
@@ -117,6 +117,7 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
     places, watch = await _places(wiring, pool, pipeline), WatchStore(pool)
     wiring.beside(keep_watching(places, watch, clock))
     recent, topics = recent_events(wiring), broker_topics(wiring)
+    moves, of = moves_of(wiring, pool), await looked_up(wiring, pool)
     rooms = Rooms(
         directory,
         store,
@@ -135,9 +136,10 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
         CodeDesk(pool, clock, wiring.secrets()),
         category_desk(pool, clock),
         ContactDesk(pool, clock, large.approvals),
-        await offer_preview(wiring, pool, cards.book, STANDING),
+        offer_preview(wiring, pool, cards.book, STANDING, of),
         RewardDesk(pool, clock, large.approvals),
-        returns_desk(pool, clock, moves_of(wiring, pool), cards.book),
+        reward_preview(pool, clock, moves, cards.book, of),
+        returns_desk(pool, clock, moves, cards.book),
         offer_returns(pool, clock),
         PartnerStore(pool, clock),
         WebhookDesk(WebhookStore(pool, clock, wiring.secrets()), to_private=settings.webhooks_to_private),

@@ -2,7 +2,7 @@
 
 from abacus.engage.offers.decide.reservation import reservation_id
 from abacus.people.types.approval import Approval
-from tests.console.asking import FILE, JOURNEY_TRIAL, OFFER_TRIAL, RATES_TRIAL, TABLE, TRIAL
+from tests.console.asking import FILE, JOURNEY_TRIAL, OFFER_TRIAL, RATES_TRIAL, REWARD_TRIAL, TABLE, TRIAL
 from tests.console.campaigning import MARKET
 from tests.console.drafting import DRAFT
 from tests.console.holding import ITEM, SELECTION
@@ -22,6 +22,7 @@ def address(path: str, approval: Approval) -> str:
         "{id:uuid}": str(approval.approval_id),  # of the errand, too
         "/rates-backtests/{trial:uuid}": f"/rates-backtests/{RATES_TRIAL}",
         "/offer-trials/{trial:uuid}": f"/offer-trials/{OFFER_TRIAL}",
+        "/reward-trials/{trial:uuid}": f"/reward-trials/{REWARD_TRIAL}",
         "/journey-trials/{trial:uuid}": f"/journey-trials/{JOURNEY_TRIAL}",
         "{trial:uuid}": str(TRIAL),
         "{scope}": "SG",
@@ -36,6 +37,7 @@ def address(path: str, approval: Approval) -> str:
         "/offers-preview": "/offers-preview?country=SG&categories=food&price=10",
         "/offers/{name}/preview": f"/offers/{LUNCH['name']}/preview?categories=food&price=10",
         "/offers/{name}": f"/offers/{BRUNCH}",
+        "/rewards/{name}/preview": "/rewards/tea/preview?member=bob",
         "/rewards/{name}": "/rewards/tea",
         "/journeys/{name}/enter": f"/journeys/{BY_HAND['name']}/enter",
         "/journeys/{name}/migrate": "/journeys/greeting/migrate?from=1&node-pause=rest",

@@ -63,6 +63,28 @@ OFFER_BACKTESTED: Final[dict[str, Any]] = {
         {"day": "2026-03-03", "outcome": "uses.overall", "purchases": 5, "money": "10.00", "points": 0},
     ],
 }
+REWARD_TRIAL: Final = UUID("00000000-0000-4000-8000-000000000005")
+REWARD_BACKTEST: Final = Order("reward-backtest", "tea 0", "SG", ("rewards", "backtest", "reward.toml", "--json"))
+REWARD_BACKTESTED: Final[dict[str, Any]] = {
+    "reward": "tea",
+    "could_afford": 1_200,
+    "first_could_afford": "2026-03-01",
+    "for_others": 30,
+    "members": 40,
+    "without": 7,
+    "pieces": 60,
+    "most_of_a_member": 2,
+    "gone_on": "2026-03-03",
+    "points": 30_000,
+    "liability": "240.00",
+    "liability_currency": "SGD",
+    "assumed": ["limits begin unused"],
+    "tiers": [{"tier": "member", "could": 1_200, "pieces": 60, "points": 30_000, "liability": "240.00"}],
+    "days": [
+        {"day": "2026-03-01", "tier": "member", "could": 1_000, "pieces": 50, "points": 25_000, "liability": "200.00"},
+        {"day": "2026-03-03", "tier": "member", "could": 200, "pieces": 10, "points": 5_000, "liability": "40.00"},
+    ],
+}
 JOURNEY_TRIAL: Final = UUID("00000000-0000-4000-8000-000000000004")
 JOURNEY_DRY_RUN: Final = Order("journey-dry-run", "welcome 0", "SG", ("journeys", "dry-run", "journey.toml", "--json"))
 JOURNEY_TAKEN: Final[dict[str, Any]] = {

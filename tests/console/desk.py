@@ -45,7 +45,11 @@ from abacus.engage.offers.desk import OfferDesk
 from abacus.engage.offers.members import Members
 from abacus.engage.offers.preview import OfferPreview
 from abacus.engage.offers.till_wiring import offer_returns
+from abacus.engage.rewards.admission import Admission
+from abacus.engage.rewards.deliveries import Deliveries
 from abacus.engage.rewards.desk import RewardDesk
+from abacus.engage.rewards.facts import KnownMembers
+from abacus.engage.rewards.preview import RewardPreview
 from abacus.engage.rewards.wiring import returns_desk
 from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
 from abacus.intake.partners.store import PartnerStore
@@ -74,6 +78,7 @@ from abacus.signals.events.decide.builtin import built_in
 from abacus.signals.events.kind import Reserved, SourceDesk
 from abacus.signals.facts.types import FactRegistry
 from abacus.signals.segments.desk import SegmentDesk
+from abacus.signals.segments.sets import segment_sets
 from tests.support.staff import ADMIN
 
 PASSWORD: Final = "correct horse battery"
@@ -234,6 +239,8 @@ async def desk(
         (moved,) = await moves.move([movement])
         return moved
 
+    admission = Admission(segment_sets(pool).look, FactRegistry(KnownMembers()))
+    deliveries = Deliveries(pool, moves, cards.book, clock)
     members = Members(pool, standing=STANDING, clock=clock, monotonic=time.monotonic, age_s=0)
     large = approving(pool, clock, move, Alone(10, 10), SOURCES)
     async with AsyncExitStack() as stack:
@@ -283,6 +290,7 @@ async def desk(
                 ContactDesk(pool, clock, large.approvals),
                 OfferPreview(pool, cards.book, members=members, facts=FactRegistry()),
                 RewardDesk(pool, clock, large.approvals),
+                RewardPreview(pool, cards.book, admission=admission, deliveries=deliveries),
                 returns_desk(pool, clock, moves, cards.book),
                 offer_returns(pool, clock),
                 CampaignDesk(pool, clock, SOURCES, large.approvals, renderer),

@@ -26,6 +26,9 @@ from tests.console.asking import (
     RATES_BACKTEST,
     RATES_BACKTESTED,
     RATES_TRIAL,
+    REWARD_BACKTEST,
+    REWARD_BACKTESTED,
+    REWARD_TRIAL,
     TRIAL,
     errand,
 )
@@ -100,6 +103,7 @@ async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
     await errand(open_desk, TRIAL, BACKTEST, document=BACKTESTED)
     await errand(open_desk, RATES_TRIAL, RATES_BACKTEST, document=RATES_BACKTESTED)
     await errand(open_desk, OFFER_TRIAL, OFFER_BACKTEST, document=OFFER_BACKTESTED)
+    await errand(open_desk, REWARD_TRIAL, REWARD_BACKTEST, document=REWARD_BACKTESTED)
     await errand(open_desk, JOURNEY_TRIAL, JOURNEY_DRY_RUN, document=JOURNEY_TAKEN)
     await hold_and_select(open_desk)
     watch = open_desk.rooms[WatchStore]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from abacus.console.errands.store import ErrandStore
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from tests.console.campaigning import cards
@@ -64,6 +65,53 @@ async def test_campaigns_that_grant_it_stand_on_its_page_and_on_its_draft(pool: 
         ended = await ann.send("/rewards/coffee", "/rewards/coffee/move", act="end", reason="so")
         told = (await ann.see(ended.headers["location"])).text
         assert "It is granted by gifts@1, and refused: no version of coffee is in force." in told
+
+
+async def test_a_person_is_told_whether_a_member_can_have_it_and_why_not(pool: Pool) -> None:
+    """Of a version, and of a draft; nothing is taken."""
+    await load_codes(pool, ["A"])
+    await give_points(pool, ["bob"], 700)
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        await run_reward(pool)
+        ann = await open_desk.inside("ann", "country_editor:SG")
+        of = "/rewards/coffee/preview?version=1&member=bob"
+        found = (await ann.twin(of)).json()["found"]["value"]
+        assert (found["can_have"], found["price"], found["delivered"]) == (True, "500 points", "a code of coffee_codes")
+        found = (await ann.twin(f"{of}&quantity=2")).json()["found"]["value"]
+        assert [each["reason"] for each in found["against"]] == ["points", "codes"]
+        assert "300 points are missing" in (await ann.see(f"{of}&quantity=2")).text
+        wrong = (await ann.twin(f"{of}&quantity=x&points=y")).json()["form"]["wrong"]
+        assert [*wrong] == ["quantity", "points"]
+        ida = await open_desk.inside("ida", "country_editor:ID")
+        assert (await ida.twin(of)).status_code == 404
+        page, text = "/rewards-draft", TOML.replace("points = 500", "points = 900")
+        asked = {"text": text, "shown": text, "act": "preview"}
+        shown = (await ann.send_for_twin(page, page, **asked, member="bob")).json()
+        assert [each["detail"] for each in shown["preview"]["value"]["against"]] == ["200 points are missing"]
+        assert "member" in (await ann.send_for_twin(page, page, **asked)).json()["form"]["wrong"]
+
+
+async def test_a_draft_is_tried_on_the_past(pool: Pool) -> None:
+    """By an errand of exactly this text, with the share of members that the person says."""
+    await load_codes(pool, ["A"])
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        ann = await open_desk.inside("ann", "country_editor:SG")
+        page = "/rewards-draft"
+        typed = {"text": TOML, "shown": TOML, "act": "backtest", "since": "2026-01-01", "until": "2026-01-31"}
+        wrong = (await ann.send_for_twin(page, page, **typed, rate="101")).json()["form"]["wrong"]
+        assert [*wrong] == ["rate"]
+        assert (await ann.send(page, page, **typed, rate="25")).status_code in {200, 303}
+        (asked,) = await open_desk.rooms[ErrandStore].all(["SG"], after=None, limit=9)
+        assert asked.kind == "reward-backtest"
+        assert asked.arguments[3:] == [
+            "--from=2026-01-01",
+            "--to=2026-01-31",
+            "--take-rate=25",
+            "--any-time",
+            "--json",
+        ]
 
 
 async def test_what_a_member_redeemed_stands_on_its_page(pool: Pool) -> None:

@@ -208,8 +208,8 @@ def _shown(reward: Reward, take_rate: int, outcome: _Outcome) -> Iterator[str | 
     pieces = sum(each.pieces for each in lines)
     yield f"{counted(sums.could, 'member')} could have afforded it"
     yield (
-        f"at most {counted(pieces, 'piece')} of {counted(sums.had, 'member')}, one of them {sums.most:,}, for"
-        f" {points:,} points of {outcome.program}{worth}"
+        f"{counted(pieces, 'piece')} would have gone to {counted(sums.had, 'member')}, to one of them {sums.most:,},"
+        f" for {points:,} points of {outcome.program}{worth}"
     )
     if sums.without:
         yield f"{counted(sums.without, 'member')} would have come too late for a piece"

@@ -26,6 +26,7 @@ _KINDS: Final[Mapping[str, TaskKind]] = {
     "journey-migration": TaskKind("Members of a journey moved", "journey"),
     "offer-simulate": TaskKind("Offer tried with a request", "offer"),
     "offer-backtest": TaskKind("Offer tried with earlier purchases", "offer"),
+    "reward-backtest": TaskKind("Reward tried with earlier points", "reward"),
     "rates-backtest": TaskKind("Rates tried with earlier transactions", "card"),
     "close-check": TaskKind("Check of a month", "month"),
     "close-reconcile": TaskKind("Messages of a month accounted for", "month"),
@@ -56,4 +57,4 @@ def words_of(kind: str) -> str:
 def about_of(kind: str, subject: str) -> Named:
     """The thing, where it has a kind; of a trial the digest of its document is left out."""
     of = _KINDS.get(kind, TaskKind("")).about
-    return Named(of, subject.partition(" ")[0] if of in {"campaign", "card", "journey", "offer"} else subject)
+    return Named(of, subject.partition(" ")[0] if of in {"campaign", "card", "journey", "offer", "reward"} else subject)

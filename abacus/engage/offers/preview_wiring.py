@@ -2,7 +2,9 @@
 
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
+from abacus.engage.downstreams.facts import AskService
 from abacus.engage.downstreams.wiring import outside
 from abacus.engage.offers.facts import Countable, offer_facts
 from abacus.engage.offers.members import Members
@@ -13,17 +15,31 @@ from abacus.pricing.decide.book import CardBook
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.wiring import counters_in_use
+from abacus.signals.facts.counters import CounterFacts
 from abacus.signals.facts.wiring import present_counter_facts
 
 
-async def offer_preview(wiring: Wiring, pool: Pool, cards: Callable[[], CardBook], standing: str) -> OfferPreview:
-    """For `standing` see `Members`."""
-    members = Members(pool, standing=standing, clock=wiring.clock, monotonic=time.monotonic)
-    wiring.at_the_end(members.close)
+class LookedUp(NamedTuple):
+    """What rules of previews look up beside members: counters, and what services say."""
+
+    counters: CounterFacts
+    services: AskService
+
+
+async def looked_up(wiring: Wiring, pool: Pool) -> LookedUp:
     definitions = counters_in_use(wiring, pool)
     counters = await present_counter_facts(wiring, pool, lambda: Countable(_by_name(definitions.value())))
     reached = await outside(wiring, pool, webhooks_at_once=0)
-    facts = offer_facts(counters=counters, services=reached.services.ask)
+    return LookedUp(counters, reached.services.ask)
+
+
+def offer_preview(
+    wiring: Wiring, pool: Pool, cards: Callable[[], CardBook], standing: str, of: LookedUp
+) -> OfferPreview:
+    """For `standing` see `Members`."""
+    members = Members(pool, standing=standing, clock=wiring.clock, monotonic=time.monotonic)
+    wiring.at_the_end(members.close)
+    facts = offer_facts(counters=of.counters, services=of.services)
     return OfferPreview(pool, cards, members=members, facts=facts)
 
 

@@ -9,6 +9,8 @@ from abacus.core.clock import Clock
 from abacus.engage.downstreams.wiring import outside
 from abacus.engage.limits.types import Limits
 from abacus.engage.offers.facts import Countable
+from abacus.engage.offers.preview_wiring import LookedUp
+from abacus.engage.rewards.admission import Admission
 from abacus.engage.rewards.counted import CountedRows
 from abacus.engage.rewards.decide.price import Lock, Locked
 from abacus.engage.rewards.decide.redemption import Redemption
@@ -17,6 +19,7 @@ from abacus.engage.rewards.directory import RewardDirectory
 from abacus.engage.rewards.facts import RewardMember, reward_facts
 from abacus.engage.rewards.grants import RewardGrants
 from abacus.engage.rewards.offered import Offered
+from abacus.engage.rewards.preview import RewardPreview
 from abacus.engage.rewards.redeemer import Redeemer
 from abacus.engage.rewards.redemption_desk import RedemptionDesk
 from abacus.engage.rewards.redemption_rows import RedemptionRows
@@ -33,6 +36,7 @@ from abacus.pricing.decide.book import CardBook
 from abacus.signals.facts.members import InSegments
 from abacus.signals.facts.types import FactRegistry
 from abacus.signals.facts.wiring import present_counter_facts
+from abacus.signals.segments.sets import segment_sets
 from abacus.signals.segments.wiring import segments_in_use
 
 
@@ -101,6 +105,16 @@ def limits_of(offered: Callable[[], Mapping[str, Offered]], redemption: Redempti
     if found is None:
         raise Locked(Lock.CLOSED, f"{redemption.reward} is not there any more")
     return found.reward.limits
+
+
+def reward_preview(
+    pool: Pool, clock: Clock, moves: MovesPort, book: Callable[[], CardBook], of: LookedUp
+) -> RewardPreview:
+    """For people, who look whether a member could have a reward."""
+    segments = segment_sets(pool).look
+    facts = reward_facts(segments=segments, counters=of.counters, services=of.services)
+    deliveries = Deliveries(pool, moves, book, clock)
+    return RewardPreview(pool, book, admission=Admission(segments, facts), deliveries=deliveries)
 
 
 def returns_desk(pool: Pool, clock: Clock, moves: MovesPort, book: Callable[[], CardBook]) -> RedemptionDesk:
