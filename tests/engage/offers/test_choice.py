@@ -51,6 +51,13 @@ def index_of(*offers: Offer | tuple[Offer, Rule]) -> OfferIndex:
     return index
 
 
+def again_and_again(index: OfferIndex) -> list[int]:
+    """What is found each time that the item is asked for."""
+    first, *others = [numbers(best(index, ASKER, ASKED)) for _ in range(3)]
+    assert others == [first, first]
+    return first
+
+
 def numbers(choice: Choice | Wanted) -> list[int]:
     assert isinstance(choice, Choice)
     return [each.offer.number for each in choice.fitting()]
@@ -89,7 +96,7 @@ def test_higher_priority_goes_first_where_the_saving_is_equal() -> None:
 def test_offers_that_save_as_much_stand_in_one_order_however_they_came() -> None:
     """Whatever terms save as much, and in whatever order their offers came."""
     index = index_of(*(offer(number, TEN) for number in (3, 4, 5, 6, 2)), offer(1, benefit(AMOUNT, "2")))
-    assert numbers(best(index, ASKER, ASKED)) == [1, 2, 3]
+    assert again_and_again(index) == [1, 2, 3]
 
 
 def test_an_offer_with_terms_of_its_own_that_comes_after_a_question_is_found() -> None:
@@ -99,6 +106,27 @@ def test_an_offer_with_terms_of_its_own_that_comes_after_a_question_is_found() -
     assert numbers(best(index, ASKER, ASKED)) == [6, 5, 4]
     index.remove(5)
     assert numbers(best(index, ASKER, ASKED)) == [6, 4, 3]
+
+
+def test_an_item_that_is_asked_for_again_and_again_has_what_came_and_went() -> None:
+    index = index_of(*(offer(number, benefit(PERCENT, str(number))) for number in range(1, 6)))
+    assert again_and_again(index) == [5, 4, 3]
+    index.put(offer(6, benefit(PERCENT, "6")), None)
+    assert again_and_again(index) == [6, 5, 4]
+    index.put(offer(7, benefit(PERCENT, "6")), None)
+    assert again_and_again(index) == [6, 7, 5]
+    index.remove(6)
+    assert again_and_again(index) == [7, 5, 4]
+
+
+def test_an_item_is_asked_for_by_members_of_many_kinds() -> None:
+    """Whoever is told less has to look further than the one before."""
+    index = index_of((offer(1, benefit(PERCENT, "30")), GOLD), (offer(2, TEN), VIP), offer(3, benefit(PERCENT, "5")))
+    gold, vip = ASKER._replace(tier="gold"), ASKER._replace(in_segment=lambda _: True)
+    for _ in range(2):
+        assert numbers(best(index, gold, ASKED)) == [1, 3]
+        assert numbers(best(index, ASKER, ASKED)) == [3]
+        assert numbers(best(index, vip, ASKED)) == [2, 3]
 
 
 def test_what_has_to_be_looked_up_is_wanted_all_at_once() -> None:

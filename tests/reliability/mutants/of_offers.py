@@ -10,6 +10,7 @@ _ARMED: Final = f"{_DECIDE}/armed.py"
 _TERMS: Final = f"{_DECIDE}/terms.py"
 _SHELF: Final = f"{_DECIDE}/shelf.py"
 _SHORTLIST: Final = f"{_DECIDE}/shortlist.py"
+_LINE_UP: Final = f"{_DECIDE}/line_up.py"
 _STACKING: Final = f"{_DECIDE}/stacking.py"
 _TESTS: Final = "tests/engage/offers"
 _BASKETS: Final = (f"{_TESTS}/test_stacking.py::test_what_saves_most",)
@@ -125,6 +126,27 @@ MUTANTS: Final = (
         "Shortlist.walk",
         Node("bound > least", "bound >= least"),
         _choice("test_offers_that_save_as_much_stand_in_one_order_however_they_came"),
+    ),
+    Mutant(
+        "the end of a line-up, where offers save as much",
+        _LINE_UP,
+        "LineUp._look_at_groups",
+        Node("waiting[0][0] <= seen[0][0]", "waiting[0][0] < seen[0][0]"),
+        _choice("test_offers_that_save_as_much_stand_in_one_order_however_they_came"),
+    ),
+    Mutant(
+        "the offers that came after a line-up was made",
+        _LINE_UP,
+        "LineUps.of",
+        Node("not place.keys.isdisjoint(changes[place.seen:])", "False"),
+        _choice("test_an_item_that_is_asked_for_again_and_again_has_what_came_and_went"),
+    ),
+    Mutant(
+        "the conditions of the asker along a line-up",
+        _SHORTLIST,
+        "Shortlist.go_along",
+        Node("group.admits(asked) and armed.admits(asked)", "True"),
+        _choice("test_an_item_is_asked_for_by_members_of_many_kinds"),
     ),
     Mutant(
         "the groups that came after a ranking was made",

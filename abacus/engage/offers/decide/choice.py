@@ -49,7 +49,11 @@ def best(index: OfferIndex, asker: Asker, question: Question, *, explain: bool =
     shortlist = Shortlist(1 + NEXT_BEST)
     for group in index.admitted(asked):
         shortlist.look_at(group, asked)
-    shortlist.walk(index.in_money(asked), asked)
+    line_up = index.line_up(asked)
+    if line_up is None:
+        shortlist.walk(index.in_money(asked), asked)
+    else:
+        shortlist.go_along(line_up, asked)
     if not shortlist.is_beyond_points(index.most_points(asked), asked):
         shortlist.walk_points(index.in_points(asked), asked)
     fits = [_ranked(*each, asked) for each in zip(shortlist.armed, shortlist.ranks, strict=True)]

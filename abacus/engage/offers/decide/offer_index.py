@@ -9,6 +9,7 @@ from abacus.engage.offers.decide.armed import Armed
 from abacus.engage.offers.decide.asked import Asked
 from abacus.engage.offers.decide.asker import Asker, Question
 from abacus.engage.offers.decide.keys import Key
+from abacus.engage.offers.decide.line_up import LineUp, LineUps
 from abacus.engage.offers.decide.offer import Audience, Offer
 from abacus.engage.offers.decide.saving import Formula
 from abacus.engage.offers.decide.shelf import Bucket, Group, Ranking, Shelf, bucket_of, group_of
@@ -50,9 +51,10 @@ class _Market:
     basket, and those for some members.
     """
 
-    __slots__ = ("_admitted", "_apart", "_in_points", "_most_points", "apart", "beside", "for_all")
+    __slots__ = ("_admitted", "_apart", "_in_points", "_line_ups", "_most_points", "apart", "beside", "for_all")
 
-    def __init__(self) -> None:
+    def __init__(self, line_ups: LineUps) -> None:
+        self._line_ups = line_ups
         self.for_all = _Shelves()
         self.beside = _Shelves()
         self.apart: dict[Key, set[int]] = {}
@@ -73,6 +75,7 @@ class _Market:
                 self.apart.setdefault(key, set()).add(armed.number)
             return
         self.for_all.put(armed)
+        self._line_ups.change(armed.places())
         if armed.stands_beside:
             self.beside.put(armed)
 
@@ -85,6 +88,7 @@ class _Market:
                     del self.apart[key]
             return
         self.for_all.remove(armed)
+        self._line_ups.change(armed.places())
         if armed.stands_beside:
             self.beside.remove(armed)
 
@@ -117,6 +121,7 @@ class OfferIndex:
         self.spent: Collection[int] = _NONE_APART
         self._armed: dict[int, Armed] = {}
         self._by_invitation: frozenset[int] | None = None
+        self._line_ups = LineUps()
         self._markets: dict[tuple[str, str], _Market] = {}
         self._names: dict[str, Armed] = {}
         self._codes: dict[tuple[str, str], Armed] = {}
@@ -136,7 +141,10 @@ class OfferIndex:
             self._by_invitation = None
         if offer.audience is Audience.CODE and offer.code is not None:
             self._codes[offer.country, normalized(offer.code)] = armed
-        self._markets.setdefault((offer.country, offer.currency), _Market()).put(armed)
+        place = offer.country, offer.currency
+        if place not in self._markets:
+            self._markets[place] = _Market(self._line_ups)
+        self._markets[place].put(armed)
 
     def remove(self, number: int) -> None:
         """Leaves out the offer with this number, if there is any."""
@@ -175,6 +183,10 @@ class OfferIndex:
 
     def ask(self, asker: Asker, question: Question) -> Asked:
         return Asked(asker, question, self.spent)
+
+    def line_up(self, asked: Asked) -> LineUp | None:
+        """The offers in money that may fit, in their order; None for an item that nobody has asked for lately."""
+        return self._line_ups.of(asked, self.in_money)
 
     def in_money(self, asked: Asked, *, beside: bool = False) -> list[Ranking]:
         """The groups in money that may fit, ranked under each key of the item; what may save most comes first. Offers

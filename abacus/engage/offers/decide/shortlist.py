@@ -6,6 +6,7 @@ from itertools import islice
 
 from abacus.engage.offers.decide.armed import Armed, Rank
 from abacus.engage.offers.decide.asked import Asked
+from abacus.engage.offers.decide.line_up import LineUp
 from abacus.engage.offers.decide.shelf import Group, Ranking
 
 
@@ -46,6 +47,19 @@ class Shortlist:
             others.append(way)
             yield islice(way, 1)
         yield from others
+
+    def go_along(self, line_up: LineUp, asked: Asked) -> None:
+        """Takes offers in money, until there are enough."""
+        last = self._last
+        for saves, armed, group in line_up.offers(asked):
+            rank = saves, 0, armed.order
+            if last is not None and rank > last:
+                return
+            if group.admits(asked) and armed.admits(asked):
+                self._add(rank, armed)
+                last = self._last
+                if last == rank:
+                    return
 
     def walk_points(self, rankings: Iterable[Ranking], asked: Asked) -> None:
         """The same for groups in points."""
