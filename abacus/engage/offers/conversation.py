@@ -11,12 +11,11 @@ from abacus.engage.offers.decide.ask import Ask, Reading, Shown
 from abacus.engage.offers.decide.asker import Asker, Question
 from abacus.engage.offers.decide.basket import Item, sum_of
 from abacus.engage.offers.decide.choice import Found
-from abacus.engage.offers.decide.purchase import Purchases, earned
+from abacus.engage.offers.decide.purchase import Earning, Purchases, earned
 from abacus.engage.offers.facts import OfferSubject
 from abacus.engage.offers.metrics import OFFER_QUESTIONS
 from abacus.platform.loop_turn import LoopTurn
 from abacus.pricing.decide.card import BASE_TIER
-from abacus.pricing.decide.formula import Rate
 from abacus.signals.events.types import Event, Value
 from abacus.signals.facts.types import NOT_NOW, FactRegistry
 from abacus.signals.facts.types import Found as FoundValue
@@ -43,15 +42,15 @@ class Conversation:
     is_degraded: bool = False
     turn: LoopTurn = field(default_factory=LoopTurn)
     _looked_up: dict[int, dict[str, Told]] = field(default_factory=dict)
-    _rates: dict[int, Rate | None] = field(default_factory=dict)
+    _earnings: dict[int, Earning | None] = field(default_factory=dict)
     _basket: int = field(init=False)
 
     def __post_init__(self) -> None:
         self._basket = sum_of(self.ask.items)
 
     def question(self, place: int) -> Question:
-        item, rate = self.ask.items[place], self._rate(place)
-        earns = earned(item.line, rate, self.ask.card.card.currency)
+        item = self.ask.items[place]
+        earns = earned(item.line, self._earning(place))
         looked_up = {**self.known, **self._looked_up[place]} if place in self._looked_up else self.known
         return Question(item, self._basket, earns or 0, looked_up)
 
@@ -82,8 +81,7 @@ class Conversation:
 
     def shown(self, place: int, found: Found, pays: int) -> Shown:
         """An offer of the item at this place, whose line costs so much with it."""
-        rate = self._rate(place) if self.tier is not None else None
-        earns = earned(pays, rate, self.ask.card.card.currency)
+        earns = earned(pays, self._earning(place)) if self.tier is not None else None
         return Shown(found.offer, found.saves, pays, None if earns is None else earns + found.points, found.points)
 
     def reading(self, *, is_uncertain: bool, is_exact: bool = True) -> Reading:
@@ -91,10 +89,11 @@ class Conversation:
         (_DEGRADED if is_degraded else _WHOLE).inc()
         return Reading(is_degraded, is_exact, self.as_of)
 
-    def _rate(self, place: int) -> Rate | None:
-        if place not in self._rates:
-            self._rates[place] = self.purchases.rate(self.ask.items[place], self.ask.card, self.tier or BASE_TIER)
-        return self._rates[place]
+    def _earning(self, place: int) -> Earning | None:
+        if place not in self._earnings:
+            item, tier = self.ask.items[place], self.tier or BASE_TIER
+            self._earnings[place] = self.purchases.earning(item, self.ask.card, tier)
+        return self._earnings[place]
 
     def _subject(self, item: Item) -> OfferSubject:
         asker = self.asker

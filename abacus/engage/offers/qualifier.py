@@ -177,7 +177,8 @@ class Qualifier:
 
     def _answer(self, talk: Conversation, place: int, choice: Choice) -> ItemAnswer:
         item = talk.ask.items[place]
-        shown = [talk.shown(place, each, item.line - each.saves) for each in choice.fitting()]
+        line = item.line
+        shown = [talk.shown(place, each, line - each.saves) for each in choice.fitting()]
         return ItemAnswer(item, shown[0] if shown else None, shown[1:], choice.refused)
 
     def _together(self, talk: Conversation, place: int, outcome: Combination, choice: Choice | None) -> ItemAnswer:

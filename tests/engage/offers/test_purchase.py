@@ -1,12 +1,16 @@
 """The points that an item earns, as the card prices it."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from abacus.core.points import Rounding
+from abacus.engage.offers.decide.currencies import money_text
 from abacus.engage.offers.decide.purchase import Purchases, earned
 from abacus.pricing.decide.card import PublishedCard, parse_card
+from abacus.pricing.decide.formula import rate_of, worth
 from tests.engage.offers.examples import item
 
 CARD = PublishedCard(
@@ -51,5 +55,14 @@ def test_what_an_item_earns(
     categories: tuple[str, ...], variables: dict[str, Any], tier: str, units: int, points: int | None
 ) -> None:
     purchases, bought = Purchases(), item(1200, categories=categories, variables=variables)
-    told = [earned(units, purchases.rate(bought, CARD, tier), "SGD") for _ in range(2)]
-    assert told == [points, points], "the rate is remembered"
+    told = [earned(units, purchases.earning(bought, CARD, tier)) for _ in range(2)]
+    assert told == [points, points], "it is remembered"
+
+
+@pytest.mark.parametrize("rounding", Rounding)
+def test_an_item_earns_what_its_purchase_is_awarded(rounding: Rounding) -> None:
+    published = PublishedCard(replace(CARD.card, rounding=rounding), 1)
+    earning, rate = Purchases().earning(item(1200), published, "gold"), rate_of(published, "food", "cash", "gold")
+    for units in range(500):
+        points, _ = worth(money_text(units, "SGD"), rate)
+        assert earned(units, earning) == points

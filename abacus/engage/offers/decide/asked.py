@@ -27,6 +27,11 @@ def micros(at: datetime) -> int:
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
+@lru_cache  # one request asks for many items at one moment
+def _asked_at(at: datetime) -> int:
+    return micros(at)
+
+
 @lru_cache  # all who ask within a minute
 def _local(minutes: int, zone: ZoneInfo) -> tuple[int, int]:
     at = (_EPOCH + timedelta(minutes=minutes)).astimezone(zone)
@@ -62,7 +67,7 @@ class Asked:
         self.question = question
         self.item = item
         self.keys = keys_of(item)
-        self.at = micros(asker.at)
+        self.at = _asked_at(asker.at)
         self.price = item.price
         self.pieces = item.quantity
         self.line = item.price * item.quantity

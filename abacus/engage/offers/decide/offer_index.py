@@ -242,6 +242,8 @@ class OfferIndex:
         if market is None or not admitted:
             return
         there = market.admitted(admitted)
+        if there.keys().isdisjoint(asked.keys):
+            return
         for key in asked.keys:
             for number in there.get(key, ()):
                 yield group_of(self._armed[number])

@@ -7,14 +7,14 @@ An item says its vertical by `var.vertical`, or by a category that the card pric
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from abacus.core.errors import SetAside
-from abacus.core.points import EXACT, MAX_POINTS
+from abacus.core.points import MAX_POINTS, Rounding
 from abacus.engage.offers.decide.basket import Item
 from abacus.engage.offers.decide.currencies import decimals_of, exact_units
 from abacus.pricing.decide.card import PublishedCard, RateCard
-from abacus.pricing.decide.formula import Rate, rate_of
+from abacus.pricing.decide.formula import rate_of
 
 VERTICAL: Final = "vertical"
 PAYMENT_TYPE: Final = "payment_type"
@@ -22,31 +22,52 @@ PAYMENT_TYPE: Final = "payment_type"
 _Kind: TypeAlias = tuple[str, str, str, str]
 
 
+class Earning(NamedTuple):
+    """What a kind of purchase earns, in whole numbers: so many points for each smallest unit of the currency and a
+    constant by which it is rounded, over a common denominator.
+    """
+
+    of_units: int
+    constant: int
+    over: int
+
+
 class Purchases:
-    """Remembers each rate, of which there are as many as cards, verticals, payment types and tiers have together."""
+    """Remembers what each kind earns. There are as many kinds as cards, verticals, payment types and tiers have
+    together.
+    """
 
     def __init__(self) -> None:
-        self._rates: dict[_Kind, Rate | None] = {}
+        self._earnings: dict[_Kind, Earning | None] = {}
+        self._lowest: dict[str, str | None] = {}  # the payment types that give least, by card
 
-    def rate(self, item: Item, published: PublishedCard, tier: str) -> Rate | None:
+    def earning(self, item: Item, published: PublishedCard, tier: str) -> Earning | None:
         """None where the card does not price the item."""
-        card = published.card
-        vertical = _vertical(item, card)
-        payment_type = _payment_type(item, card) if vertical is not None else None
+        vertical = _vertical(item, published.card)
+        payment_type = self._payment_type(item, published) if vertical is not None else None
         if vertical is None or payment_type is None:
             return None
         kind = published.name, vertical, payment_type, tier
-        if kind not in self._rates:
-            self._rates[kind] = _rate(published, vertical, payment_type, tier)
-        return self._rates[kind]
+        if kind not in self._earnings:
+            self._earnings[kind] = _earning(published, vertical, payment_type, tier)
+        return self._earnings[kind]
+
+    def _payment_type(self, item: Item, published: PublishedCard) -> str | None:
+        there, named = published.card.payment_types, item.variables.get(PAYMENT_TYPE)
+        if named is not None:
+            return named if isinstance(named, str) and named in there else None
+        if published.name not in self._lowest:
+            self._lowest[published.name] = min(there, key=there.__getitem__, default=None)
+        return self._lowest[published.name]
 
 
-def earned(units: int, rate: Rate | None, currency: str) -> int | None:
-    """The points that `units`, the currency's smallest, earn; None without a rate, and beyond what an award has."""
-    if rate is None:
+def earned(units: int, earning: Earning | None) -> int | None:
+    """The points that `units`, the currency's smallest, earn; None where they earn none by the card, and beyond what an
+    award has.
+    """
+    if earning is None:
         return None
-    amount = Decimal(units).scaleb(-decimals_of(currency))
-    points = rate.rounded(EXACT.multiply(amount, rate.multiplier))
+    points = (units * earning.of_units + earning.constant) // earning.over
     return points if points <= MAX_POINTS else None
 
 
@@ -65,18 +86,23 @@ def _vertical(item: Item, card: RateCard) -> str | None:
     named = item.variables.get(VERTICAL)
     if named is not None:
         return named if isinstance(named, str) and named in card.verticals else None
-    return next((each for each in item.categories if each in card.verticals), None)
+    for each in item.categories:
+        if each in card.verticals:
+            return each
+    return None
 
 
-def _payment_type(item: Item, card: RateCard) -> str | None:
-    named = item.variables.get(PAYMENT_TYPE)
-    if named is not None:
-        return named if isinstance(named, str) and named in card.payment_types else None
-    return min(card.payment_types, key=card.payment_types.__getitem__, default=None)
-
-
-def _rate(published: PublishedCard, vertical: str, payment_type: str, tier: str) -> Rate | None:
+def _earning(published: PublishedCard, vertical: str, payment_type: str, tier: str) -> Earning | None:
     try:
-        return rate_of(published, vertical, payment_type, tier)
+        rate = rate_of(published, vertical, payment_type, tier)
     except SetAside:
         return None
+    of_units, over = rate.multiplier.as_integer_ratio()
+    over *= 10 ** decimals_of(published.card.currency)
+    match published.card.rounding:
+        case Rounding.FLOOR:
+            return Earning(of_units, 0, over)
+        case Rounding.HALF_UP:
+            return Earning(2 * of_units, over, 2 * over)
+        case Rounding.CEIL:
+            return Earning(of_units, over - 1, over)
