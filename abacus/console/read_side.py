@@ -7,6 +7,7 @@ from typing import Final
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
+from abacus.engage.series import house_sums
 from abacus.intake.partners.members import MemberReader
 from abacus.ledger.store.holds import HoldReader
 from abacus.ledger.store.read import LedgerReader
@@ -53,7 +54,7 @@ def reading_of(
     counts: CounterStore | None = None,
 ) -> ReadSide:
     """`counts` is where counts are, if that is another store than this database."""
-    counters, life = CounterDesk(pool, clock, built_in, counts), LifeReader(pool, cards.book, clock)
+    counters, life = CounterDesk(pool, clock, built_in, counts, house_sums(pool)), LifeReader(pool, cards.book, clock)
     return ReadSide(pool, LedgerReader(pool), MemberReader(pool), HoldReader(pool), counters, life)
 
 

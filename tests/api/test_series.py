@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
 import httpx
@@ -14,7 +14,9 @@ from abacus.signals.events.decide.source import Source
 from tests.support.counters import RAIN, publish_counter, publish_weather, save_counts, save_keys
 from tests.support.house import House
 from tests.support.problems import kind
+from tests.support.running_journeys import run_journey
 from tests.support.shop import count_desk, register
+from tests.support.staff import hire
 
 pytestmark = pytest.mark.once
 
@@ -33,7 +35,7 @@ PAST: Final = {"key": KEY, "from": "2024-09-24T22:03:00Z", "to": "2024-09-24T23:
 
 @dataclass(frozen=True)
 class Desk:
-    """Series of rain and of hail, and a partner that may read them."""
+    """Series of rain and of hail, and who may read them: a partner, and ann, a person."""
 
     pool: Pool
     weather: Source
@@ -41,6 +43,7 @@ class Desk:
     hail: Definition
     acme: httpx.AsyncClient
     stranger: httpx.AsyncClient
+    ann: httpx.AsyncClient
 
     async def ask(self, *queries: Any) -> list[dict[str, Any]]:
         answer = await self.acme.post("/v1/series", json={"queries": queries})
@@ -56,7 +59,8 @@ async def desk(house: House) -> AsyncIterator[Desk]:
     hail = await publish_counter(house.pool, HAIL, weather)
     acme, other = await register(house, may_count=True), await register(house, "other")
     async with count_desk(house) as opened:
-        yield Desk(house.pool, weather, rain, hail, await opened.caller(acme), await opened.caller(other))
+        ann = await opened.caller(await hire(house.pool, "ann", "viewer"))
+        yield Desk(house.pool, weather, rain, hail, await opened.caller(acme), await opened.caller(other), ann)
 
 
 async def test_a_series_has_every_slot_of_its_range_and_gaps_are_zeros(desk: Desk) -> None:
@@ -181,6 +185,27 @@ async def test_the_largest_counts_of_a_range(desk: Desk) -> None:
 )
 async def test_what_cannot_be_listed(desk: Desk, path: str, query: dict[str, str], problem: str) -> None:
     assert kind(await desk.acme.get(f"/v1/counters/{path}/keys", params=query)) == problem
+
+
+async def test_people_see_what_journeys_and_campaigns_add_up_and_partners_do_not(desk: Desk, house: House) -> None:
+    """The days are those of the clock of the journey."""
+    hello = {"do": {"tell": {"en": "Hello"}}, "next": "through"}
+    await run_journey(house, nodes={"hello": hello, "through": {"exit": "through"}})
+    for day, node, outcome, members in (("26", 1, "came", 7), ("26", 0, "entered", 5), ("27", 1, "came", 1)):
+        await desk.pool.execute(
+            "insert into journey_sum values ('welcome', 1, $1, $2, '', $3, '', 0, $4)",
+            *(date.fromisoformat(f"2026-01-{day}"), node, outcome, members),
+        )
+    asked = {"from": "2026-01-25T20:00:00Z", "to": "2026-01-27T12:00:00Z", "grain": "day"}
+    keys = [f"@journey:welcome:{each}" for each in ("came", "came:hello", "entered", "gone", "came:nowhere")]
+    queries = [{**asked, "key": each} for each in (*keys, "@campaign:nobody:done", KEY)]
+    results = (await desk.ann.post("/v1/series", json={"queries": queries})).json()["results"]
+    midnights = [f"2026-01-{day}T16:00:00Z" for day in (25, 26)]
+    counts = [[count for _, count in each["slots"]] if "slots" in each else each["error"]["status"] for each in results]
+    assert [each[0] for each in results[0]["slots"]] == midnights
+    assert counts == [[7, 1], [7, 1], [5, 0], 404, 404, 404, [0] * 3]
+    partners = await desk.ask(*queries)
+    assert ["error" in each for each in partners] == [True] * 6 + [False]
 
 
 async def test_who_may_not_count_sees_no_series_and_no_keys(desk: Desk, house: House) -> None:

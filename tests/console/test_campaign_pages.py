@@ -1,6 +1,7 @@
 """Campaigns in the console: drafted, approved by another person, paused and ended, and read as sentences."""
 
 import json
+from datetime import UTC, timedelta
 
 import pytest
 
@@ -301,6 +302,25 @@ async def test_a_campaign_of_another_country_is_refused_and_nothing_typed_is_los
         refused = await ann.send_for_twin("/campaigns-draft", "/campaigns-draft", text=TOML, shown=TOML, act="submit")
         assert (refused.status_code, refused.json()["draft"]["text"]) == (422, TOML)
         assert "SG" in refused.json()["fault"]
+
+
+async def test_a_campaign_is_drawn_by_its_own_sums_by_day_and_arm(pool: Pool) -> None:
+    """Days without any are zeros, and what was refused is no run."""
+    async with desk(pool) as open_desk:
+        approval = await submitted(open_desk)
+        await approve(open_desk, await open_desk.inside("ben", "approver:SG"), f"/approvals/{approval.approval_id}")
+        ann = await open_desk.inside("ann", "viewer:SG")
+        assert (await ann.twin("/campaigns/market")).json()["done"]["value"]["chart"] is None
+        today = open_desk.clock.now().astimezone(UTC).date()
+        sums = [(5, "a", "done", 3), (3, "a", "done", 4), (4, "b", "done", 1), (1, "b", "refused:overall.runs", 9)]
+        for back, arm, outcome, events in sums:
+            await pool.execute(
+                "insert into campaign_sum values ('market', 1, $1, $2, $3, 0, $4, 0, 0)",
+                *(today - timedelta(days=back), arm, outcome, events),
+            )
+        drawn = (await ann.twin("/campaigns/market")).json()["done"]["value"]["chart"]
+        assert [(line["label"], line["values"]) for line in drawn["lines"]] == [("a", [3, 0, 4]), ("b", [0, 1, 0])]
+        assert (drawn["along"], drawn["is_open"]) == ("days", False)
 
 
 async def test_a_campaign_is_drawn_by_the_counters_of_points_by_their_source(pool: Pool) -> None:

@@ -2,11 +2,14 @@
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 import pytest
 
-from abacus.console.decide.charts import Along, Chart, Line, Row, Threshold, midnight, runs_by_day
+from abacus.console.decide.charts import Along, Chart, Line, Row, Threshold, midnight, of_days, runs_by_day
 from abacus.console.decide.waits import RELAY, Reading, charts_of
+from abacus.signals.counters.reading.types import Series
+from abacus.signals.counters.types import Grain
 
 DAY = 86400
 JUNE = midnight(date(2026, 6, 1))
@@ -55,6 +58,18 @@ def test_runs_are_counted_for_each_day_also_without_any() -> None:
     assert chart is not None
     assert chart.lines == [Line("a", [1, 0, 0]), Line("b", [0, 0, 2])]
     assert runs_by_day(runs[2:]) is None
+
+
+def test_series_of_days_are_drawn_by_the_days_of_their_clock() -> None:
+    zone = ZoneInfo("Asia/Singapore")
+    begins = [JUNE - 8 * 3600, JUNE + 16 * 3600]
+    series = {name: Series(Grain.DAY, begins, units, 0, is_open=True) for name, units in (("a", [1, 0]), ("b", [0, 0]))}
+    chart = of_days("both", "runs", zone, series)
+    assert chart == Chart(
+        "both", Along.DAYS, [JUNE, JUNE + DAY], [Line("a", [1, 0]), Line("b", [0, 0])], "runs", is_open=True
+    )
+    assert of_days("none", "runs", zone, {"b": series["b"]}) is None
+    assert of_days("none", "runs", zone, {}) is None
 
 
 def test_what_waits_is_drawn_with_the_line_of_its_alert() -> None:

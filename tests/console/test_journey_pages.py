@@ -250,6 +250,8 @@ async def test_members_are_counted_at_their_nodes_and_each_is_found(pool: Pool) 
         assert counts["thank"] == {"waiting": 0, "passed": 1}
         assert "2 wait here now, 1 passed" in (await ann.see("/journeys/welcome")).text
         report = (await ann.twin("/journeys/welcome/report?from=2026-01-01&to=2026-12-31")).json()["found"]["value"]
+        drawn = {line["label"]: sum(line["values"]) for line in report["chart"]["lines"]}
+        assert (drawn, report["chart"]["along"]) == ({"entered": 3, "left": 1, "converted": 1}, "days")
         assert {each["node"]: each["came"] for each in report["report"]["nodes"]}["thank"] == 1
         assert (await ann.see("/journeys/welcome/report?from=2026-01-01&to=2026-12-31")).status_code == 200
         sam = await open_desk.inside("sam", "support:SG")

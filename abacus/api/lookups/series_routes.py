@@ -121,8 +121,9 @@ class SeriesAnswer(BaseModel):
     "/series",
     summary="Count events slot by slot",
     description=f"""Up to {MOST_QUERIES} series. A slot without events has the count 0. The last slot is that of the
-present, at most: slots to come are left out. A series has at most {MOST_SLOTS:,} slots, and all of a request
-{MOST_OF_ALL:,}. A series that cannot be told has an `error`, and the others have their slots.""",
+present, at most: slots to come are left out. People also ask for what campaigns and journeys add up by day, under keys
+such as `@campaign:NAME:done` and `@journey:NAME:entered`. A series has at most {MOST_SLOTS:,} slots, and all of a
+request {MOST_OF_ALL:,}. A series that cannot be told has an `error`, and the others have their slots.""",
     responses=answered({200: (SeriesAnswer, "A result for each query")}, 415, 422),
 )
 async def series(ask: SeriesAsk, request: Request) -> Response:
@@ -131,7 +132,8 @@ async def series(ask: SeriesAsk, request: Request) -> Response:
     check_may_count(call)
     results = results_of(ask.queries)
     readable = _READER.read(ask.queries, results)
-    outcomes = await call.rooms[SeriesService].series([query.lookup for query in readable.values()])
+    asked = [query.lookup for query in readable.values()]
+    outcomes = await call.rooms[SeriesService].series(asked, with_sums=isinstance(call, PersonCall))
     for (place, query), outcome in zip(readable.items(), outcomes, strict=True):
         results[place].update(_result(query.grain, outcome))
     is_partial = any(isinstance(each, NotCounted) and each.why.is_ours for each in outcomes)

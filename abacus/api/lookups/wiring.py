@@ -12,6 +12,7 @@ from abacus.api.guarded_app import guarded_app
 from abacus.api.http.wiring import http_limits
 from abacus.api.lookups import routes, series_routes
 from abacus.api.server import bound
+from abacus.engage.series import house_sums
 from abacus.intake.partners.requests.journal import RequestJournal
 from abacus.intake.partners.signing_secrets import SigningSecrets
 from abacus.intake.partners.wiring import partner_directory, request_journal
@@ -73,7 +74,7 @@ async def _opened(wiring: Wiring) -> ASGIApp:
         people=people,
         signing_secrets=SigningSecrets(wiring.secrets()),
         limiter=limiter,
-        rooms=Rooms(counting, await chart_service(wiring, counting, store)),
+        rooms=Rooms(counting, await chart_service(wiring, counting, store, house_sums)),
     )
     wiring.beside(_watch(wiring, counting))
     return count_app(access, wiring.process_health, journal)

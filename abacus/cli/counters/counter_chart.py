@@ -12,6 +12,7 @@ from abacus.cli.terminal.answer import Answer, Table, counted
 from abacus.cli.terminal.shell import moment, pool, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
+from abacus.engage.series import house_sums
 from abacus.signals.counters.counter_desk import CounterDesk
 from abacus.signals.counters.reading.types import SeriesLookup
 from abacus.signals.counters.types import Grain
@@ -38,7 +39,10 @@ async def series(
     end: To = None,
     grain: Annotated[GrainName, typer.Option(help="The length of a slot.")] = GrainName.HOUR,
 ) -> Answer:
-    """Count the events of a key slot by slot. Slots without events are zeros; the slot of the present is the last."""
+    """Count the events of a key slot by slot. Slots without events are zeros; the slot of the present is the last.
+
+    What campaigns and journeys add up by day is told too: @campaign:NAME:done, @journey:NAME:entered.
+    """
     async with _desk() as desk:
         (told,) = await desk.series([SeriesLookup(key, _second("--from", begin), _until(end), Grain[grain.name])])
     slots = [(datetime.fromtimestamp(at, UTC), value) for at, value in zip(told.begins, told.values, strict=True)]
@@ -75,7 +79,7 @@ async def keys(
 
 @asynccontextmanager
 async def _desk() -> AsyncIterator[CounterDesk]:
-    async with pool() as connections, reading_desk(connections, settings()) as desk:
+    async with pool() as connections, reading_desk(connections, settings(), house_sums(connections)) as desk:
         yield desk
 
 

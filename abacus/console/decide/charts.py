@@ -8,6 +8,7 @@ from decimal import Decimal
 from enum import StrEnum
 from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
+from zoneinfo import ZoneInfo
 
 from abacus.engage.campaigns.decide.run import RunOutcome
 from abacus.signals.counters.reading.types import Series
@@ -170,3 +171,13 @@ def of_series(title: str, series: Mapping[str, Series]) -> Chart:
     times = sorted({begin for of_line in counts.values() for begin in of_line})
     lines = [Line(label, [of_line.get(begin) for begin in times]) for label, of_line in counts.items()]
     return Chart(title, Along.MOMENTS, times, lines, is_open=any(each.is_open for each in series.values()))
+
+
+def of_days(title: str, unit: str, zone: ZoneInfo, series: Mapping[str, Series]) -> Chart | None:
+    """A line for each series, all of the same days of one clock; None where nothing happened."""
+    if not any(any(each.units) for each in series.values()):
+        return None
+    begins = next(iter(series.values())).begins
+    times = [midnight(datetime.fromtimestamp(begin, zone).date()) for begin in begins]
+    lines = [Line(label, each.values) for label, each in series.items()]
+    return Chart(title, Along.DAYS, times, lines, unit, is_open=any(each.is_open for each in series.values()))

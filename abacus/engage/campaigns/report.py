@@ -111,7 +111,7 @@ async def report(pool: Pool, campaign: Campaign) -> CampaignReport:
     """As of one moment; on several servers, each server's. Raises `Unavailable`."""
     name = campaign.name
     async with snapshot(pool) as connection:
-        days, taken = await _days(connection, name), await _used(connection, name)
+        days, taken = await days_of(connection, name), await _used(connection, name)
         arms = await _arms(connection, campaign, None)
         actions = await slices.sums(connection, _ACTIONS(campaign=name), facts=3)
         ((claims,),) = await slices.sums(connection, _CLAIMS(campaign=name), facts=0)
@@ -124,7 +124,7 @@ async def glance(pool: Pool, campaign: Campaign, *, most: int = MOST_AT_A_GLANCE
     """As of one moment; on several servers, each server's. Raises `Unavailable`."""
     name = campaign.name
     async with snapshot(pool) as connection:
-        days, taken = await _days(connection, name), await _used(connection, name)
+        days, taken = await days_of(connection, name), await _used(connection, name)
         arms = await _arms(connection, campaign, most + 1)
     return Glance(days, arms if sum(each.members for each in arms) <= most else None, taken)
 
@@ -135,7 +135,8 @@ async def used_by(pool: Pool, names: Sequence[str]) -> Mapping[str, Amounts]:
         return {pot.owner: amounts for pot, amounts in (await used(connection, OWNER_KIND, names, [EVER])).items()}
 
 
-async def _days(connection: Connection, name: str) -> Sequence[DayLine]:
+async def days_of(connection: Connection, name: str) -> Sequence[DayLine]:
+    """What came of the events of a campaign, of all versions."""
     days = [DayLine(*row) for row in await slices.sums(connection, _DAYS(campaign=name), facts=4)]
     return sorted(days, key=lambda line: (line.day, line.version, line.variant, line.outcome))
 

@@ -16,6 +16,7 @@ from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.kind import COUNTERS, held_sources
 from abacus.signals.counters.new_keys import DayOfKeys, RefusedOnDay, new_keys_of, refused_keys
 from abacus.signals.counters.reading.decide.plan import LookupPlan, Planner
+from abacus.signals.counters.reading.room_sums import NO_SUMS, HouseSums
 from abacus.signals.counters.reading.rounds import STORE
 from abacus.signals.counters.reading.series_service import SeriesService
 from abacus.signals.counters.reading.types import (
@@ -65,14 +66,20 @@ async def accounts(pool: Pool) -> list[PartitionAccount]:
 
 
 class CounterDesk(DocumentDesk[Definition, Sources]):
-    """`counts` is where they are, if that is another store than this database. Every method raises `Unavailable` while
-    a store is away, and `Refused` for what cannot be done.
+    """`counts` is where they are, if that is another store than this database; `sums` are told as series beside them.
+    Every method raises `Unavailable` while a store is away, and `Refused` for what cannot be done.
     """
 
     def __init__(
-        self, pool: Pool, clock: Clock, built_in: Iterable[Source], counts: CounterStore | None = None
+        self,
+        pool: Pool,
+        clock: Clock,
+        built_in: Iterable[Source],
+        counts: CounterStore | None = None,
+        sums: HouseSums = NO_SUMS,
     ) -> None:
         super().__init__(pool, clock, COUNTERS, held_sources(tuple(built_in)))
+        self._sums = sums
         self._counts = counts or PostgresCounterStore(pool, clock)
 
     async def count(self, lookups: Sequence[Lookup], now: datetime) -> list[Counted]:
@@ -86,7 +93,7 @@ class CounterDesk(DocumentDesk[Definition, Sources]):
         return [plan.counted(sum(next(sums) for _ in plan.shape.open)) for plan in plans]
 
     async def series(self, lookups: Sequence[SeriesLookup]) -> list[Series]:
-        """All of them from the store itself. Raises `Absent` for a key that nothing counts."""
+        """All of them from the store itself. Raises `Absent` for a key that nothing counts or adds up."""
         return [_told(each) for each in await (await self._charts()).series(lookups)]
 
     async def keys(self, name: str, after: str, most: int) -> KeyPage:
@@ -113,7 +120,7 @@ class CounterDesk(DocumentDesk[Definition, Sources]):
     async def _charts(self) -> SeriesService:
         """By the definitions of this moment."""
         catalog = Catalog((await read_moment(self._pool, COUNTERS)).of(COUNTERS), {})
-        return SeriesService(lambda: catalog, self._counts, self._clock, within_s=_CHART_WITHIN_S)
+        return SeriesService(lambda: catalog, self._counts, self._clock, sums=self._sums, within_s=_CHART_WITHIN_S)
 
     async def new_keys(self, definition: Definition) -> Sequence[DayOfKeys]:
         """The days of the last weeks on which keys of the version were new, the latest first."""

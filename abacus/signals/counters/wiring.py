@@ -30,6 +30,7 @@ from abacus.signals.counters.open_rows import OpenRows
 from abacus.signals.counters.partitions import OpenPartitions
 from abacus.signals.counters.reading.cache_share import PARTS_KEPT, CacheShare, CacheShareStore
 from abacus.signals.counters.reading.closed_parts import ClosedParts
+from abacus.signals.counters.reading.room_sums import NO_SUMS, HouseSums
 from abacus.signals.counters.reading.rounds import Rounds
 from abacus.signals.counters.reading.series_service import SeriesService
 from abacus.signals.counters.reading.service import CountService
@@ -113,14 +114,16 @@ async def counting_service(
     return CountService(definitions.value, rounds, parts, clock, late_by_s=int(late_by.total_seconds()), keeps=keeps)
 
 
-async def chart_service(wiring: Wiring, counting: CountService, store: CounterStore) -> SeriesService:
+async def chart_service(
+    wiring: Wiring, counting: CountService, store: CounterStore, sums: Callable[[Pool], HouseSums]
+) -> SeriesService:
     """Answers with series and keys, by the definitions of the lookups. In Postgres charts have a connection of their
     own, so that no lookup waits for them.
     """
+    pool = await wiring.pool(size=1, within_s=_CHART_WITHIN_S, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
     if cassandra_of(wiring.settings) is None:
-        pool = await wiring.pool(size=1, within_s=_CHART_WITHIN_S, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
         store = PostgresCounterStore(pool, wiring.clock)
-    return SeriesService(counting.catalog, store, wiring.clock, within_s=_CHART_WITHIN_S)
+    return SeriesService(counting.catalog, store, wiring.clock, sums=sums(pool), within_s=_CHART_WITHIN_S)
 
 
 def _cache_share(wiring: Wiring, pool: Pool) -> CacheShare:
@@ -135,11 +138,11 @@ async def counts_now(lookups: Sequence[Lookup], pool: Pool, settings: Settings, 
 
 
 @asynccontextmanager
-async def reading_desk(pool: Pool, settings: Settings) -> AsyncIterator[CounterDesk]:
+async def reading_desk(pool: Pool, settings: Settings, sums: HouseSums = NO_SUMS) -> AsyncIterator[CounterDesk]:
     """The desk on the store that the settings name, for a command."""
     clock = SystemClock()
     async with open_store(cassandra_of(settings), pool, clock) as (store, _):
-        yield CounterDesk(pool, clock, built_in_sources(settings), store)
+        yield CounterDesk(pool, clock, built_in_sources(settings), store, sums)
 
 
 async def counter(wiring: Wiring) -> Run:

@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import ClassVar, Final
 
 from abacus.console.decide.bars import OVERALL, Bar, Counted, bars_of
-from abacus.console.decide.charts import Chart, of_series, runs_by_day
+from abacus.console.decide.charts import Chart
 from abacus.console.errands.types import Order
 from abacus.console.pages.campaigns.campaign_calendar import Meets, meets_of
 from abacus.console.pages.campaigns.campaign_pages import PAGES
 from abacus.console.pages.operations.errands import Done as Asked
 from abacus.console.pages.operations.errands import ask, newest
+from abacus.console.pages.stated.series_charts import chart_by_day, chart_by_hour
 from abacus.console.pages.stated.stated_pages import ShownVersion
 from abacus.console.web.calls import Call
 from abacus.console.web.page import Page, See
@@ -19,16 +19,17 @@ from abacus.console.web.parts import Part
 from abacus.core.sources import campaign_source
 from abacus.documents.decide.states import State
 from abacus.engage.campaigns.campaign_store import CampaignRecord
+from abacus.engage.campaigns.day_sums import ROOM
 from abacus.engage.campaigns.decide.campaign import LIMIT_WORDS
 from abacus.engage.campaigns.decide.interval import Interval, share_interval
 from abacus.engage.campaigns.decide.meetings import meetings_of
+from abacus.engage.campaigns.decide.run import RunOutcome
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.report import ArmLine, DayLine, against_control, used_overall
 from abacus.engage.limits.types import MICROS
-from abacus.signals.counters.types import Grain
+from abacus.signals.counters.reading.room_sums import key_of
 
 REPORT: Final = "campaign-report"
-_COUNTED: Final = timedelta(days=2)
 _BESIDE: Final = 200  # versions of other campaigns
 
 
@@ -77,7 +78,7 @@ async def campaign(call: Call) -> CampaignPage:
         done=await call.part(_done(call, record)),
         report=await call.part(newest(call, REPORT, name)),
         meets=await call.part(_meets(call, record)),
-        counted=await call.part(_counted(call, name)),
+        counted=await call.part(chart_by_hour(call, campaign_source(name))),
     )
 
 
@@ -86,13 +87,6 @@ async def ask_report(call: Call) -> See:
     latest = (await PAGES.history(call))[-1].document
     order = Order(REPORT, latest.name, latest.country, ("campaigns", "report", latest.name, "--json"))
     return await ask(call, order, f"/campaigns/{latest.name}")
-
-
-async def _counted(call: Call, name: str) -> Chart | None:
-    """What counters of points by their source have of the campaign, hour by hour; None where there is no counter."""
-    begin, end = (int(each.timestamp()) for each in (call.now - _COUNTED, call.now))
-    series = await call.reading.counters.points_of(campaign_source(name), begin, end + 1, Grain.HOUR)
-    return of_series("By the hour, as counters have it", series) if series else None
 
 
 async def _meets(call: Call, record: CampaignRecord) -> Meets:
@@ -109,13 +103,23 @@ async def _meets(call: Call, record: CampaignRecord) -> Meets:
 async def _done(call: Call, record: CampaignRecord) -> Done:
     found = await call.rooms[CampaignDesk].glance(record.document)
     bars = bars_of(record.document.limits, LIMIT_WORDS, Counted({OVERALL: used_overall(found)}))
-    runs = [(each.day, each.variant, each.outcome, each.events) for each in found.days]
     return Done(
         bars,
         found.days,
         None if found.arms is None else [_arm(each, found.arms) for each in found.arms],
-        runs_by_day(runs),
+        await _runs(call, record, found.days),
     )
+
+
+async def _runs(call: Call, record: CampaignRecord, lines: Sequence[DayLine]) -> Chart | None:
+    """The runs of each arm, from the first day to the last."""
+    done = [each for each in lines if each.outcome == RunOutcome.DONE]
+    if not done:
+        return None
+    name, days = record.document.name, [each.day for each in done]
+    arms = sorted({each.variant for each in done})
+    keys = {arm or RunOutcome.DONE.value: key_of(ROOM, name, RunOutcome.DONE, arm) for arm in arms}
+    return await chart_by_day(call, "Runs by day", record.document.zone, (min(days), max(days)), keys, unit="runs")
 
 
 def _arm(line: ArmLine, arms: Sequence[ArmLine]) -> Arm:

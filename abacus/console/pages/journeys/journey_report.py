@@ -1,21 +1,25 @@
 """What became of the members of a journey, over some days: by node, by arm, and by day."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import ClassVar
 
-from abacus.console.decide.charts import Chart, by_day
+from abacus.console.decide.charts import Chart
 from abacus.console.pages.journeys.journey_pages import PAGES
 from abacus.console.pages.stated.report_page import days_asked
+from abacus.console.pages.stated.series_charts import chart_by_day, chart_by_hour
 from abacus.console.web.calls import Call
 from abacus.console.web.page import Page
 from abacus.console.web.parts import Part
+from abacus.core.sources import journey_source
 from abacus.engage.campaigns.decide.interval import Interval
+from abacus.engage.journeys.day_sums import ROOM
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.report import ArmLine, JourneyReport, against_control
+from abacus.engage.journeys.decide.ways import Outcome
 from abacus.engage.journeys.desk import JourneyDesk
+from abacus.signals.counters.reading.room_sums import key_of
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,7 @@ class JourneyReportPage(Page):
     template: ClassVar[str] = "journey_report.html"
     name: str
     found: Part[Found] | None
+    counted: Part[Chart | None]
 
 
 async def report(call: Call) -> JourneyReportPage:
@@ -55,6 +60,7 @@ async def report(call: Call) -> JourneyReportPage:
         command=f"abacus journeys report {name}" + (f" --from {days[0]} --to {days[1]}" if days else ""),
         name=name,
         found=await call.part(_found(call, history, days)) if days is not None else None,
+        counted=await call.part(chart_by_hour(call, journey_source(name))),
         form=form,
     )
 
@@ -62,12 +68,10 @@ async def report(call: Call) -> JourneyReportPage:
 async def _found(call: Call, history: Sequence[Journey], days: tuple[date, date]) -> Found:
     found = await call.rooms[JourneyDesk].report(history, days, None)
     arms = [Arm(each, each.interval, against_control(each, found.arms)) for each in found.arms]
-    return Found(found, arms, _chart(found), history[-1].goal is not None)
+    return Found(found, arms, await _chart(call, history[-1], days), history[-1].goal is not None)
 
 
-def _chart(found: JourneyReport) -> Chart | None:
-    counts: dict[str, Counter[date]] = {"entered": Counter(), "left": Counter()}
-    for each in found.days:
-        counts["entered"][each.day] += each.entered
-        counts["left"][each.day] += sum(each.left.values())
-    return by_day("By day", "members", counts)
+async def _chart(call: Call, journey: Journey, days: tuple[date, date]) -> Chart | None:
+    told = [Outcome.ENTERED, Outcome.LEFT, *([Outcome.CONVERTED] if journey.goal is not None else [])]
+    keys = {each.value: key_of(ROOM, journey.name, each) for each in told}
+    return await chart_by_day(call, "By day", journey.zone, days, keys, unit="members")

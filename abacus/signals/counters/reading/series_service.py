@@ -13,8 +13,10 @@ from abacus.signals.counters.decide.tiles import BeyondKeep, ImpossibleRange, fl
 from abacus.signals.counters.metrics import COUNT_SERIES
 from abacus.signals.counters.reading.decide.plan import retirement_within
 from abacus.signals.counters.reading.decide.series_plan import SeriesPlan, SeriesPlanner
+from abacus.signals.counters.reading.room_sums import NO_SUMS, HouseSums, is_of_room
 from abacus.signals.counters.reading.rounds import STORE
 from abacus.signals.counters.reading.types import (
+    Days,
     KeyCount,
     KeyPage,
     KeyRange,
@@ -36,18 +38,28 @@ class SeriesService:
     longer than a count.
     """
 
-    def __init__(self, catalog: Callable[[], Catalog], store: CounterStore, clock: Clock, *, within_s: float) -> None:
+    def __init__(
+        self,
+        catalog: Callable[[], Catalog],
+        store: CounterStore,
+        clock: Clock,
+        *,
+        sums: HouseSums = NO_SUMS,
+        within_s: float,
+    ) -> None:
         self.catalog: Final = catalog
         self._store = store
+        self._sums = sums
         self._clock = clock
         self._within_s = within_s
 
-    async def series(self, lookups: Sequence[SeriesLookup]) -> list[Series | NotCounted]:
-        """The outcome of each lookup, in order: never all or nothing. Raises `Unavailable` when the definitions were
-        never read.
+    async def series(self, lookups: Sequence[SeriesLookup], *, with_sums: bool = True) -> list[Series | NotCounted]:
+        """The outcome of each lookup, in order: never all or nothing. `with_sums`: also of what rooms add up. Raises
+        `Unavailable` when the definitions were never read.
         """
         planner = SeriesPlanner(self.catalog(), self._now_s())
-        plans = [planner.plan(lookup) for lookup in lookups]
+        days = await self._days([each.key for each in lookups]) if with_sums else {}
+        plans = [_planned(planner, each, days.get(each.key)) for each in lookups]
         sums, failures = await self._slots([each.range for each in plans if isinstance(each, SeriesPlan)])
         outcomes = [_told(each, sums, failures) if isinstance(each, SeriesPlan) else each for each in plans]
         for name, count in Counter(_TOLD if isinstance(each, Series) else str(each.why) for each in outcomes).items():
@@ -88,6 +100,14 @@ class SeriesService:
     def _now_s(self) -> int:
         return int(self._clock.now().timestamp())
 
+    async def _days(self, keys: Sequence[str]) -> Mapping[str, Days | NotCounted]:
+        """What rooms have added up under these keys, or why they do not tell."""
+        try:
+            return await self._in_time(self._sums.days(keys))
+        except Unavailable as error:
+            why = NotCounted(Why.UNAVAILABLE, str(error))
+            return {key: why for key in keys if is_of_room(key)}
+
     async def _slots(
         self, ranges: Sequence[SlotRange]
     ) -> tuple[Mapping[SlotRange, Mapping[int, int]], Mapping[SlotRange, Unavailable]]:
@@ -115,6 +135,19 @@ class SeriesService:
                 return await question
         except TimeoutError:
             raise Unavailable(STORE, f"no answer within {self._within_s:g} s") from None
+
+
+def _planned(
+    planner: SeriesPlanner, lookup: SeriesLookup, days: Days | NotCounted | None
+) -> SeriesPlan | Series | NotCounted:
+    """By the sums of a room, where the key is of one."""
+    match days:
+        case None:
+            return planner.plan(lookup)
+        case Days():
+            return planner.days(lookup, days)
+        case NotCounted():
+            return days
 
 
 def _told(

@@ -1,21 +1,25 @@
 """The slots of a series: all that hold a moment of its range, up to the slot that holds the present. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import islice
 from typing import Final, NamedTuple
 
 from abacus.signals.counters.decide.catalog import Catalog, Unknown
 from abacus.signals.counters.decide.definition import Definition
-from abacus.signals.counters.decide.grid import Grid, slot_of
+from abacus.signals.counters.decide.grid import Grid, grid_of, slot_of
 from abacus.signals.counters.decide.keep import name_of
 from abacus.signals.counters.decide.local_time import Span
 from abacus.signals.counters.decide.tiles import BeyondKeep, ImpossibleRange, check_range, check_relied_on
 from abacus.signals.counters.reading.decide.plan import retirement_within
-from abacus.signals.counters.reading.types import NotCounted, Series, SeriesLookup, Why
+from abacus.signals.counters.reading.types import Days, NotCounted, Series, SeriesLookup, Why
 from abacus.signals.counters.types import Grain, SlotRange
 
 MOST_SLOTS: Final = 1_500  # of a series: a day of minutes, two months of hours
 MOST_OF_ALL: Final = 30_000  # of the series that are asked for together
+
+_TO_BEFORE_FROM: Final = NotCounted(Why.TO_BEFORE_FROM, "`to` is before `from`")
+_BY_DAY: Final = {Grain.DAY: 0}
 
 
 class SeriesPlan(NamedTuple):
@@ -47,12 +51,29 @@ class SeriesPlanner:
         except Unknown as error:
             return NotCounted(Why.UNKNOWN_KEY, str(error))
         if lookup.end < lookup.begin:
-            return NotCounted(Why.TO_BEFORE_FROM, "`to` is before `from`")
+            return _TO_BEFORE_FROM
         if lookup.grain not in definition.keep:
             return NotCounted(Why.NOT_KEPT, f"{definition.name} keeps no {name_of(lookup.grain)}")
         if retired := retirement_within(definition, lookup.end):
             return retired
         return self._planned(lookup, definition)
+
+    def days(self, lookup: SeriesLookup, days: Days) -> Series | NotCounted:
+        """The series of what a room has added up."""
+        if lookup.end < lookup.begin:
+            return _TO_BEFORE_FROM
+        if lookup.grain is not Grain.DAY:
+            return NotCounted(Why.NOT_KEPT, f"{lookup.key} is added up by days")
+        try:
+            check_range(lookup.begin, lookup.end)
+        except ImpossibleRange as error:
+            return NotCounted(Why.INVALID, str(error))
+        spans = self._spans(lookup, grid_of(days.zone, _BY_DAY))
+        if isinstance(spans, NotCounted):
+            return spans
+        begins = [span.begin for span in spans]
+        counts = [days.counts.get(datetime.fromtimestamp(begin, days.zone).date(), 0) for begin in begins]
+        return Series(Grain.DAY, begins, counts, 0, is_open=bool(spans) and spans[-1].end > self._now_s)
 
     def _planned(self, lookup: SeriesLookup, definition: Definition) -> SeriesPlan | NotCounted:
         grain, grid = lookup.grain, definition.grid
@@ -64,15 +85,23 @@ class SeriesPlanner:
             return NotCounted(Why.BEYOND_KEEP, str(error))
         except ImpossibleRange as error:
             return NotCounted(Why.INVALID, str(error))
-        spans = list(islice(_spans(grid, grain, lookup.begin, min(lookup.end, self._now_s + 1)), MOST_SLOTS + 1))
-        if len(spans) > MOST_SLOTS:
-            return NotCounted(Why.TOO_MANY_SLOTS, f"more than {MOST_SLOTS:,} {name_of(grain)}")
-        if len(spans) > self._left:
-            return NotCounted(Why.TOO_MANY_SLOTS, f"more than {MOST_OF_ALL:,} slots with the series before it")
-        self._left -= len(spans)
+        spans = self._spans(lookup, grid)
+        if isinstance(spans, NotCounted):
+            return spans
         begins, end = [span.begin for span in spans], spans[-1].end if spans else first
         slots = SlotRange(definition.stored_key(lookup.key), slot_of(grain, first), slot_of(grain, end))
         return SeriesPlan(definition, grain, slots, begins, is_open=bool(spans) and end > self._now_s)
+
+    def _spans(self, lookup: SeriesLookup, grid: Grid) -> Sequence[Span] | NotCounted:
+        """The slots of a range up to the present, unless there are too many."""
+        within = _spans(grid, lookup.grain, lookup.begin, min(lookup.end, self._now_s + 1))
+        spans = list(islice(within, MOST_SLOTS + 1))
+        if len(spans) > MOST_SLOTS:
+            return NotCounted(Why.TOO_MANY_SLOTS, f"more than {MOST_SLOTS:,} {name_of(lookup.grain)}")
+        if len(spans) > self._left:
+            return NotCounted(Why.TOO_MANY_SLOTS, f"more than {MOST_OF_ALL:,} slots with the series before it")
+        self._left -= len(spans)
+        return spans
 
 
 def _spans(grid: Grid, grain: Grain, begin: int, end: int) -> Iterator[Span]:
