@@ -181,6 +181,7 @@ class Running:
             DeedActions(self._version, self._versions, self._cards),
             lambda: names,
             pool=self._pool,
+            clock=self._clock,
             health=WorkerHealth("journeyer"),
         )
 

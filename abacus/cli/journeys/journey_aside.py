@@ -14,7 +14,7 @@ from abacus.people.types.deed import Deed
 async def members_aside(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Of this journey alone.")] = None,
 ) -> Answer:
-    """List the members of journeys who could not be moved, or for whom something could not be done, by node and fault."""
+    """List the members of journeys who could not be moved or for whom something failed, by node and fault."""
     async with at_desk(journey_desk) as (desk, _):
         if name is not None:
             await desk.versions(name)

@@ -21,12 +21,8 @@ from abacus.core.clock import Clock
 from abacus.core.errors import LineStopped
 from abacus.engage.actions.action_store import plan_once
 from abacus.engage.actions.types import PlannedAction
-<<<<<<< HEAD
 from abacus.engage.journeys.aside_rows import set_deeds_aside
-from abacus.engage.journeys.decide.packs import first_together
-=======
 from abacus.engage.journeys.decide.portion import MOST, Portion, first_together
->>>>>>> 86e0fca4 (Who unfolds deeds, sends members out or moves them to another version locks as many rows as it uses, as who runs packs does)
 from abacus.engage.journeys.decide.seat import Seat
 from abacus.engage.journeys.deed_actions import Unfolded
 from abacus.engage.journeys.deed_rows import BEGIN, DeedRow, Mark, delete_deeds, journeys_with_deeds, take_deeds
@@ -122,17 +118,12 @@ class Unfolder:
                 unfolded += len(deeds)
         return unfolded
 
-<<<<<<< HEAD
-    async def unfold(self, slice_: slices.Slice, journey: str, behind: Mark = BEGIN) -> Sequence[DeedRow]:
-        """Deeds of a journey, for five hundred members at a time. Raises `LineStopped` where none could be made for a
-        long time.
-        """
-=======
     async def unfold(
         self, slice_: slices.Slice, journey: str, behind: Mark = BEGIN, most: int = MOST
     ) -> Sequence[DeedRow]:
-        """At most `most` deeds of a journey, for five hundred members at a time."""
->>>>>>> 86e0fca4 (Who unfolds deeds, sends members out or moves them to another version locks as many rows as it uses, as who runs packs does)
+        """At most `most` deeds of a journey, for five hundred members at a time. Raises `LineStopped` where none could
+        be made for a long time.
+        """
         async with slice_.at() as connection, slices.in_place(connection):
             deeds = list(first_together(await take_deeds(connection, journey, behind, most)))
             if not deeds:

@@ -98,7 +98,7 @@ async def test_deeds_are_unfolded_that_nobody_locked_for_nothing(pool: Pool) -> 
     async def nothing(_: DeedRow, __: Sequence[Seat]) -> Unfolded:
         return Unfolded([], [])
 
-    unfolder = Unfolder(nothing, lambda: [JOURNEY], pool=pool, health=WorkerHealth("journeyer"))
+    unfolder = Unfolder(nothing, lambda: [JOURNEY], pool=pool, clock=FixedClock(NOW), health=WorkerHealth("journeyer"))
     stop = asyncio.Event()
     for left in reversed(range(_ROWS)):
         assert await unfolder.round(stop) == 1
