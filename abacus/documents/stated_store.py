@@ -148,6 +148,11 @@ class StatedStore(Generic[Running, Around]):
         """All versions of a document."""
         return await self._read(self._reader.statements.history, keys=[name])
 
+    async def find(self, versions: Sequence[tuple[str, int]]) -> list[Stated[Running]]:
+        """Those of these versions that are there, by name and number."""
+        names, numbers = [name for name, _ in versions], [number for _, number in versions]
+        return await self._read(self._sql.versions, names=names, versions=numbers)
+
     async def in_force(self, now: datetime, known: Mapping[str, Running] = MappingProxyType({})) -> list[Running]:
         """The versions that are approved and not paused, and versions that ended a while ago. Documents that are known
         by their labels are not read again.

@@ -2,38 +2,43 @@
 
 from collections.abc import Awaitable, Callable
 
+from abacus.core.recent import Recent
 from abacus.engage.journeys.decide.armed import Armed, arm
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.publications import JourneyPublications
 from abacus.engage.journeys.decide.seat import Seat
+from abacus.engage.journeys.journey_store import MOST_NODES
 from abacus.signals.events.decide.event_reader import EventReader, own_reader
 from abacus.signals.events.types import Event
 
 
 class ArmedVersions:
-    """Members stay on the version by which they entered. A version is armed once, and anew when something that is
-    published beside journeys has changed.
+    """Members stay on the version by which they entered. A version is armed when it is used, and anew when something
+    that is published beside journeys has changed. The versions that were used last are kept.
     """
 
     def __init__(
-        self, version_of: Callable[[str, int], Awaitable[Journey]], around: Callable[[], JourneyPublications]
+        self,
+        version_of: Callable[[str, int], Awaitable[Journey]],
+        around: Callable[[], JourneyPublications],
+        most_nodes: int = MOST_NODES,
     ) -> None:
-        """`around` gives the same object until something changes."""
+        """`around` gives the same object until something changes. `most_nodes` are kept, of all versions together."""
         self._version_of = version_of
         self._around = around
         self._armed_by: JourneyPublications | None = None
-        self._armed: dict[tuple[str, int], Armed] = {}
+        self._armed: Recent[tuple[str, int], Armed] = Recent(most_nodes)
         self._reader: EventReader | None = None
 
     async def of(self, name: str, version: int) -> Armed:
         """Raises `Unavailable`, and `DocumentFaults` where the version does not fit what is published now."""
         around, place = self._read_around(), (name, version)
-        if place not in self._armed:
-            armed = arm(await self._version_of(name, version), around)
-            if around is not self._armed_by:  # something changed meanwhile
-                return armed
-            self._armed[place] = armed
-        return self._armed[place]
+        if (known := self._armed.get(place)) is not None:
+            return known
+        armed = arm(await self._version_of(name, version), around)
+        if around is self._armed_by:  # nothing changed meanwhile
+            self._armed.put(place, armed, len(armed.journey.nodes))
+        return armed
 
     def event_of(self, seat: Seat) -> Event:
         """The event by which the member entered; without one, an event with the member, the country and the time alone.
@@ -49,6 +54,7 @@ class ArmedVersions:
     def _read_around(self) -> JourneyPublications:
         around = self._around()
         if around is not self._armed_by:
-            self._armed_by, self._armed = around, {}
+            self._armed_by = around
+            self._armed.clear()
             self._reader = own_reader(around.beside.sources.values())
         return around

@@ -13,6 +13,7 @@ from abacus.engage.downstreams.kind import DOWNSTREAMS
 from abacus.engage.journeys.decide.halts import NO_HALTS, Halts
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.publications import JourneyHead, JourneyPublications
+from abacus.engage.journeys.decide.version_events import VersionEvents, events_of
 from abacus.engage.journeys.halts import read_halts
 from abacus.engage.journeys.journey_store import JourneyStore, JourneyVersions
 from abacus.engage.notify.kind import CONTACT_POLICIES, holdouts_of
@@ -50,7 +51,7 @@ select distinct on (name) name, country, document ->> 'timezone' as zone from jo
 
 
 class _Read(NamedTuple):
-    versions: Sequence[Journey]
+    versions: Sequence[VersionEvents]
     newest: Sequence[Journey]
     ended: frozenset[str]
     heads: Mapping[str, JourneyHead]
@@ -61,11 +62,12 @@ class _Read(NamedTuple):
 
 @dataclass(frozen=True)
 class Running:
-    """The `versions` of the journeys that run, the `newest` of each, which takes members in, what is published
-    `around` them, what has halted them, and the names of journeys that have `ended`. Each change makes another value.
+    """What the `versions` of the journeys that run ask for, the `newest` of each, which takes members in, what is
+    published `around` them, what has halted them, and the names of journeys that have `ended`. Each change makes
+    another value.
     """
 
-    versions: Sequence[Journey]
+    versions: Sequence[VersionEvents]
     newest: Sequence[Journey]
     around: JourneyPublications
     halts: Halts = NO_HALTS
@@ -81,36 +83,26 @@ class Running:
         return _by_source(
             [
                 *(each for journey in self.entering() for each in journey.entry.on),
-                *(each for journey in self.versions for each in moving(journey) | goal_types(journey)),
+                *(each for version in self.versions for each in version.moving | version.goal),
             ]
         )
 
     def since(self) -> dict[str, dict[str, datetime]]:
         """The same types, each since the first version was approved that asks for it."""
         since: dict[str, dict[str, datetime]] = {}
-        for journey in self.versions:
-            for source, type_ in {*journey.entry.on, *moving(journey), *goal_types(journey)}:
+        for version in self.versions:
+            for source, type_ in version.on | version.moving | version.goal:
                 of_source = since.setdefault(source, {})
-                of_source[type_] = min(journey.approved_at, of_source.get(type_, journey.approved_at))
+                of_source[type_] = min(version.approved_at, of_source.get(type_, version.approved_at))
         return since
 
     def awaited(self) -> Types:
         """The types of events for which somebody may wait, by source."""
-        return _by_source(each for journey in self.versions for each in journey.awaited)
+        return _by_source(each for version in self.versions for each in version.awaited)
 
     def entering(self) -> Iterator[Journey]:
         """The journeys that members enter by events."""
         return (each for each in self.newest if each.entry.on)
-
-
-def moving(journey: Journey) -> frozenset[EventType]:
-    """The types of events that may move a member who is inside."""
-    return journey.awaited | {type_ for each in journey.exits for type_ in each.on}
-
-
-def goal_types(journey: Journey) -> frozenset[EventType]:
-    """The types of events that may be the goal."""
-    return frozenset(() if journey.goal is None else journey.goal.occasion.on)
 
 
 class JourneyDirectory(FreshCopy[_Read, Running]):
@@ -147,10 +139,19 @@ class JourneyDirectory(FreshCopy[_Read, Running]):
             rows = await self._pool.fetch(*_RUNNING())
             heads = await self._pool.fetch(*_HEADS())
             ended = await self._pool.fetch(*_ENDED())
-        read = [(await self._versions.of(name, version), is_newest) for name, version, is_newest in rows]
+        there = [(name, version) for name, version, _ in rows]
+        newest = [(name, version) for name, version, is_newest in rows if is_newest]
+        versions = {each.place: each for each in (before.versions if before is not None else ())}
+        taking = {(each.name, each.version): each for each in (before.newest if before is not None else ())}
+        unread = [each for each in there if each not in versions or (each in newest and each not in taking)]
+        async for journey in self._versions.these(unread):  # of all but the newest no more is kept than this
+            place = journey.name, journey.version
+            versions[place] = events_of(journey)
+            if place in newest:
+                taking[place] = journey
         return _Read(
-            [journey for journey, _ in read],
-            [journey for journey, is_newest in read if is_newest],
+            [versions[each] for each in there],
+            [taking[each] for each in newest],
             frozenset(row[0] for row in ended),
             {name: JourneyHead(country, None) for name, country, _ in heads},
             {name: ZoneInfo(zone) for name, _, zone in heads},

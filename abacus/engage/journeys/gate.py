@@ -144,7 +144,8 @@ class Gate:
             inside = [each for each in visits if each.left_at is None]
             last = max((each.entered_at for each in visits), default=None)
             values = [each.value for each in inside if each.value is not None]
-            why = not_again(journey, Visits(len(visits), last, len(inside), values), entry.value, now)
+            ever = max((each.visit for each in visits), default=0)
+            why = not_again(journey, Visits(ever, last, len(inside), values), entry.value, now)
             if why is not None:
                 against[entry.member_id, entry.key] = why
             return why is None
@@ -226,4 +227,5 @@ def _entry(journey: Journey, comer: Comer, number: int) -> Entry:
         value_of_entry(journey, facts, comer.context),
         context=orjson.dumps(context_document(comer.context)) if journey.context else None,
         event=None if (facts.source, facts.type) == NO_EVENT else encode_event(facts),
+        at_most=journey.re_entry.at_most,
     )

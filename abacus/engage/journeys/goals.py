@@ -14,10 +14,10 @@ from abacus.engage.journeys import sum_rows
 from abacus.engage.journeys.armed_versions import ArmedVersions
 from abacus.engage.journeys.asking import Asks, Occurs, ask
 from abacus.engage.journeys.decide.context import read_context
-from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.seat import Seat
+from abacus.engage.journeys.decide.version_events import VersionEvents, first_entries
 from abacus.engage.journeys.decide.ways import NOWHERE, Counted, Outcome
-from abacus.engage.journeys.directory import Running, goal_types
+from abacus.engage.journeys.directory import Running
 from abacus.engage.journeys.facts import JourneySubject
 from abacus.engage.journeys.seat_rows import convert, unconverted
 from abacus.platform import slices
@@ -58,13 +58,13 @@ class Goals:
 
     async def reach(self, events: Sequence[Event]) -> None:
         """Notes the visits of which one of these events is the goal."""
-        versions = {(each.name, each.version): each for each in self._running().versions if each.goal is not None}
-        on = {type_ for each in versions.values() for type_ in goal_types(each)}
+        versions = {each.place: each for each in self._running().versions if each.goal}
+        on = {type_ for each in versions.values() for type_ in each.goal}
         meant = [each for each in events if each.member_id is not None and (each.source, each.type) in on]
 
         async def work(slice_: slices.Slice, part: Sequence[Event]) -> None:
             async with slice_.at() as connection:
-                seats = await unconverted(connection, {_member(each) for each in part}, {name for name, _ in versions})
+                seats = await unconverted(connection, first_entries(part, versions.values()))
             by = await self._converting(seats, part, versions)
             async with slice_.at() as connection, slices.in_place(connection):
                 await _convert(connection, by, versions)
@@ -73,7 +73,7 @@ class Goals:
             (await slices.split(self._pool, meant, work, member_of=_member, patience_s=None)).whole()
 
     async def _converting(
-        self, seats: Iterable[Seat], events: Sequence[Event], versions: Mapping[tuple[str, int], Journey]
+        self, seats: Iterable[Seat], events: Sequence[Event], versions: Mapping[tuple[str, int], VersionEvents]
     ) -> list[tuple[Seat, Event]]:
         """The visits that are converted, each by the first event that does."""
         by_member: dict[str, list[Event]] = {}
@@ -81,8 +81,8 @@ class Goals:
             by_member.setdefault(_member(event), []).append(event)
         asked: list[_Candidate] = []
         for seat in seats:
-            if (journey := versions.get((seat.journey, seat.version))) is not None:
-                asked += await self._candidates(journey, seat, by_member[seat.member_id])
+            if (seat.journey, seat.version) in versions:
+                asked += await self._candidates(seat, by_member[seat.member_id])
         if await ask([each.asks for each in asked], self._facts):
             raise Unavailable("facts", "what the goal of a journey looks up cannot be told now")
         first: dict[tuple[str, str, int], tuple[Seat, Event]] = {}
@@ -91,13 +91,14 @@ class Goals:
                 first.setdefault((seat.member_id, seat.journey, seat.visit), (seat, event))
         return list(first.values())
 
-    async def _candidates(self, journey: Journey, seat: Seat, events: Iterable[Event]) -> Sequence[_Candidate]:
+    async def _candidates(self, seat: Seat, events: Iterable[Event]) -> Sequence[_Candidate]:
         try:
             armed, entered = await self._versions.of(seat.journey, seat.version), self._versions.event_of(seat)
+            journey = armed.journey
             context = {} if seat.context is None else read_context(orjson.loads(seat.context), journey.context)
             program = self._cards().in_force(seat.country, entered.occurred_at).card.program
         except (SetAside, DocumentFaults) as fault:
-            log.warning("a goal cannot be judged", journey=journey.label, why=str(fault))
+            log.warning("a goal cannot be judged", journey=f"{seat.journey}@{seat.version}", why=str(fault))
             return []
         if armed.goal is None or journey.goal is None:
             return []
@@ -113,7 +114,7 @@ class Goals:
 
 
 async def _convert(
-    connection: Connection, by: Sequence[tuple[Seat, Event]], versions: Mapping[tuple[str, int], Journey]
+    connection: Connection, by: Sequence[tuple[Seat, Event]], versions: Mapping[tuple[str, int], VersionEvents]
 ) -> None:
     """They are counted on the day of their entry: so a day has no more of them than it has entries."""
     days: dict[date, Counter[Counted]] = {}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from abacus.engage.journeys.decide.apart import one_of_each
 from abacus.engage.journeys.decide.journey import Journey
-from abacus.engage.journeys.directory import Running, moving
+from abacus.engage.journeys.directory import Running
 from abacus.engage.journeys.gate import Comer, Gate
 from abacus.engage.journeys.mover import Mover
 from abacus.platform import slices
@@ -27,8 +27,8 @@ class Happenings:
         for some in one_of_each((each for each in events if each.member_id is not None), _member):
             running = self._running()
             types: dict[str, set[EventType]] = {}
-            for journey in running.versions:
-                types.setdefault(journey.name, set()).update(moving(journey))
+            for version in running.versions:
+                types.setdefault(version.name, set()).update(version.moving)
             for name, moved_by in types.items():
                 await self._move(name, [each for each in some if (each.source, each.type) in moved_by])
             for journey in running.entering():

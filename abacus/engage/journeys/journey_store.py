@@ -1,11 +1,12 @@
 """Journeys in Postgres: a store of versions with states, in which each node has a number for ever."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, TypeAlias
 
 from abacus.core.errors import Unavailable
+from abacus.core.recent import Recent
 from abacus.documents.decide.states import Status
 from abacus.documents.stated import Stated
 from abacus.documents.stated_store import StatedStore
@@ -17,6 +18,9 @@ from abacus.platform.sql import Statement
 from abacus.signals.events.types import VariableType
 
 JourneyRecord: TypeAlias = Stated[Journey]
+
+MOST_NODES: Final = 10_000  # of versions in memory, of which each takes one to three kilobytes
+_AT_ONCE: Final = 100  # versions that are read
 
 # Of the version in force, or else of the newest.
 _HEADS: Final = Statement(f"""
@@ -44,24 +48,31 @@ class JourneyStore(StatedStore[Journey, JourneyPublications]):
 
 
 class JourneyVersions:
-    """The approved versions that this process has read: members stay on the version by which they entered. What is not
-    approved yet is not kept, because its approval is a part of it.
+    """Approved versions: members stay on the version by which they entered. The versions that were used last are kept,
+    of so many nodes together at most, and others are read again. What is not approved yet is not kept, because its
+    approval is a part of it.
     """
 
-    def __init__(self, store: JourneyStore) -> None:
+    def __init__(self, store: JourneyStore, most_nodes: int = MOST_NODES) -> None:
         self._store = store
-        self._known: dict[tuple[str, int], Journey] = {}
+        self._known: Recent[tuple[str, int], Journey] = Recent(most_nodes)
 
     async def of(self, name: str, version: int) -> Journey:
         """Raises `Unavailable`, also while no such version is approved yet."""
         place = name, version
-        if place not in self._known:
-            history = await self._store.history(name)
-            approved = [each.document for each in history if each.approved_at is not None]
-            self._known |= {(name, each.version): each for each in approved}
-        if place not in self._known:
-            raise Unavailable("journeys", f"no {name}@{version} is approved")
-        return self._known[place]
+        if (known := self._known.get(place)) is not None:
+            return known
+        async for journey in self.these([place]):
+            self._known.put(place, journey, len(journey.nodes))
+            return journey
+        raise Unavailable("journeys", f"no {name}@{version} is approved")
+
+    async def these(self, places: Sequence[tuple[str, int]]) -> AsyncIterator[Journey]:
+        """Those of these versions that are approved; they are read, and not kept. Raises `Unavailable`."""
+        for first in range(0, len(places), _AT_ONCE):
+            for each in await self._store.find(places[first : first + _AT_ONCE]):
+                if each.approved_at is not None:
+                    yield each.document
 
 
 def _context(text: str) -> Mapping[str, VariableType]:

@@ -4,7 +4,7 @@ An erasure gives seats another key, so it waits for every lock here. Who only wa
 and waits for nobody who moves members.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -35,13 +35,30 @@ class Stay(NamedTuple):
     converted_at: datetime | None
 
 
-# Whether a member may come in, who was there before.
+# Whether a member may come in, by the last visit, by the visits that go on, and by the visit with the key of the entry.
 MayEnter: TypeAlias = Callable[[Entry, Sequence[Visit]], bool]
 
 
 class _Place(NamedTuple):
     member_id: str
     journey: str
+
+
+class _Asked(NamedTuple):
+    """Visits of a member to a journey that are looked at for an entry."""
+
+    member_id: str
+    journey: str
+    key: str
+    most: int
+
+
+class _Since(NamedTuple):
+    """Visits of a member to a journey that began at a time, or later."""
+
+    member_id: str
+    journey: str
+    since: datetime
 
 
 class _Key(NamedTuple):
@@ -75,8 +92,19 @@ class _Converted(NamedTuple):
 _NUMBERS: Final = {"visit": "integer", "member": "integer", "version": "integer", "node": "integer", "turn": "integer"}
 _JSON: Final = {"context": "json", "event": "json"}
 
+# What the rule asks of earlier visits: the last one, the visits that go on, and the visit that has the key. Of who has
+# been inside as often as it may, the last one says it. Visits are read in their order, which leads each read along the
+# key: before there are statistics, the way through all seats of a journey looks as short.
 _VISITS: Final = Statement(f"""
-select {columns(Visit, "s")} from {unnested(_Place)} join seat s using (member_id, journey)
+select {columns(Visit, "s")} from {unnested(_Asked, most="integer")} cross join lateral (
+    select visit from seat l where l.member_id = u.member_id and l.journey = u.journey order by l.visit desc limit 1
+) last
+cross join lateral (
+    select {columns(Visit, "b")} from seat b where b.member_id = u.member_id and b.journey = u.journey
+        and b.visit >= case when last.visit < u.most then 1 else last.visit end
+        and (b.left_at is null or b.key = u.key or b.visit = last.visit)
+    order by b.visit
+) s
 order by s.member_id, s.journey, s.visit
 """)
 _ENTER: Final = Statement(f"""
@@ -116,10 +144,18 @@ _STAYS: Final = Statement(f"""
 select {columns(Seat)}, left_at, why as reason, converted_at from seat
 where member_id = :member_id and journey = :journey order by left_at is not null, visit desc limit :most
 """)
-# Also of who has left.
+# Also of who has left. Visits begin in their order: from the newest one back to the first that began too early.
 _UNCONVERTED: Final = Statement(f"""
-select {columns(Seat, "s")} from unnest(:members::text[]) as u (member_id) join seat s using (member_id)
-where s.journey = any(:journeys::text[]) and s.converted_at is null order by s.member_id, s.journey, s.visit
+select {columns(Seat, "s")} from {unnested(_Since)} left join lateral (
+    select visit from seat e where e.member_id = u.member_id and e.journey = u.journey and e.entered_at < u.since
+    order by e.visit desc limit 1
+) earlier on true
+cross join lateral (
+    select {columns(Seat, "b")} from seat b where b.member_id = u.member_id and b.journey = u.journey
+        and b.visit > coalesce(earlier.visit, 0) and b.converted_at is null
+    order by b.visit
+) s
+order by s.member_id, s.journey, s.visit
 """)
 _LOCK_REACHED: Final = Statement(f"""
 select from unnest({text_arrays(_Key)}) as u ({columns(_Key)})
@@ -163,7 +199,8 @@ async def _enter(connection: Connection, entries: Sequence[Entry], may_enter: Ma
     wanted = list({(each.member_id, each.journey): each for each in reversed(entries)}.values())[::-1]
     before: dict[_Place, list[Visit]] = {}
     places = [_Place(each.member_id, each.journey) for each in wanted]
-    for row in await connection.fetch(*_VISITS(**arrays(_Place, places))):
+    asked = [_Asked(each.member_id, each.journey, each.key, each.at_most) for each in wanted]
+    for row in await connection.fetch(*_VISITS(**arrays(_Asked, asked))):
         visit = Visit(*row)
         before.setdefault(_Place(visit.member_id, visit.journey), []).append(visit)
     seats, entering = list[Seat](), dict[_Place, Entry]()
@@ -295,9 +332,11 @@ def _key(seat: Seat) -> _Key:
     return _Key(seat.member_id, seat.journey, seat.visit)
 
 
-async def unconverted(connection: Connection, member_ids: Collection[str], journeys: Collection[str]) -> Sequence[Seat]:
-    """The visits of these members, also past ones, whose goal was not reached."""
-    statement = _UNCONVERTED(members=sorted(member_ids), journeys=sorted(journeys))
+async def unconverted(connection: Connection, since: Mapping[tuple[str, str], datetime]) -> Sequence[Seat]:
+    """Visits of members, also past ones, whose goal was not reached and that began since a time, by member and
+    journey.
+    """
+    statement = _UNCONVERTED(**arrays(_Since, [_Since(*place, at) for place, at in sorted(since.items())]))
     return [_read(row) for row in await connection.fetch(*statement)]
 
 

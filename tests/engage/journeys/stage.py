@@ -11,6 +11,7 @@ from abacus.engage.actions.types import PlannedAction
 from abacus.engage.journeys.armed_versions import ArmedVersions
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.orders import CALLER, Asking, end_order, start_order
+from abacus.engage.journeys.decide.version_events import events_of
 from abacus.engage.journeys.directory import Running
 from abacus.engage.journeys.gate import Gate
 from abacus.engage.journeys.happenings import Happenings
@@ -47,7 +48,8 @@ class Stage:
         newest = {each.name: each for each in versions}
         beside = replace(AROUND.beside, holdouts={"SG": holdout})
         around = replace(AROUND, beside=beside)
-        self.running = Running(versions, list(newest.values()), around, ended=frozenset(ended))
+        asked = [events_of(each) for each in versions]
+        self.running = Running(asked, list(newest.values()), around, ended=frozenset(ended))
         cards = CardBook(CARDS.values())
         mover = Mover(walks(*versions, tiers=self.tiers), self.clock)
         self.gate = Gate(

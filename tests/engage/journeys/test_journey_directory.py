@@ -1,13 +1,15 @@
 """Which journeys run: approved ones in all their versions, and none that was paused or ended."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from abacus.core.clock import SystemClock
 from abacus.documents.decide.states import Act
 from abacus.documents.stated import Change
+from abacus.engage.journeys.armed_versions import ArmedVersions
 from abacus.engage.journeys.decide.halts import NO_HALTS, Halts
 from abacus.engage.journeys.directory import JourneyDirectory, Running
-from abacus.engage.journeys.journey_store import JourneyStore, JourneyVersions
+from abacus.engage.journeys.journey_store import JourneyRecord, JourneyStore, JourneyVersions
 from abacus.engage.journeys.kind import JOURNEYS
 from abacus.platform.postgres import Pool
 from tests.engage.campaigns.offers import SOURCES
@@ -56,3 +58,39 @@ async def test_versions_run_from_their_approval_on_until_the_journey_is_paused(p
     assert (now.halts.ended, now.halts.stops_at) == (ended, {place: fifth.ends_at}), "it starts anew"
     assert now.halts.why_over(place, fifth.ends_at - timedelta(seconds=1)) is None
     assert now.halts.over(fifth.ends_at) == [*ended, place]
+
+
+class CountingStore(JourneyStore):
+    """Notes the versions that are read."""
+
+    def __init__(self, pool: Pool) -> None:
+        super().__init__(pool)
+        self.read: list[int] = []
+
+    async def find(self, versions: Sequence[tuple[str, int]]) -> list[JourneyRecord]:
+        self.read += [number for _, number in versions]
+        return await super().find(versions)
+
+
+async def test_versions_that_nobody_used_lately_are_read_again(pool: Pool) -> None:
+    """Two of four are kept, by their nodes."""
+    store = CountingStore(pool)
+    for number in range(1, 5):
+        await agree(pool, JOURNEYS, store, journey(ends_at=ENDS, about=f"The {number}."), AROUND)
+    nodes = len(journey().nodes)
+    versions = JourneyVersions(store, most_nodes=2 * nodes)
+    armed = ArmedVersions(versions.of, lambda: AROUND, most_nodes=2 * nodes)
+    for number in (1, 2, 1, 2, 3, 4, 4, 1):
+        assert (await armed.of("welcome", number)).journey.about == f"The {number}."
+    assert store.read == [1, 2, 3, 4, 1]
+
+
+async def test_a_version_is_read_once_to_know_what_it_asks_for(pool: Pool) -> None:
+    store, clock = CountingStore(pool), SystemClock()
+    directory = JourneyDirectory(pool, JourneyVersions(store), SOURCES.values(), clock)
+    for number in (1, 2, 3):
+        await agree(pool, JOURNEYS, store, journey(ends_at=ENDS, about=f"The {number}."), AROUND)
+        now = await running(directory)
+        assert [each.version for each in now.versions] == list(range(1, number + 1))
+        assert [each.about for each in now.newest] == [f"The {number}."]
+    assert store.read == [1, 2, 3]

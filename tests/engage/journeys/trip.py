@@ -7,6 +7,7 @@ from typing import Final
 from abacus.engage.journeys.armed_versions import ArmedVersions
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.seat import Entry
+from abacus.engage.journeys.decide.version_events import events_of
 from abacus.engage.journeys.directory import Running
 from abacus.engage.journeys.goals import Goals
 from abacus.engage.journeys.mover import MOST_PACKS, Mover
@@ -36,7 +37,7 @@ class Trip:
         self.versions = Versions(*versions)
         self.armed = ArmedVersions(self.versions.of, lambda: AROUND)
         self.tiers = Tiers(tiers or {})
-        self.running = Running(versions, versions[-1:], AROUND)
+        self.running = Running([events_of(each) for each in versions], versions[-1:], AROUND)
         zone = self.journey.zone
         self.mover = Mover(walks(*versions, tiers=self.tiers), self.clock, lambda _: zone)
         facts = FactRegistry(self.tiers)

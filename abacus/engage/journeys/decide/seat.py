@@ -51,7 +51,7 @@ class Seated(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A member who comes in, under the key of what let the member in."""
+    """A member who comes in, under the key of what let the member in, and not if it was inside `at_most` times."""
 
     member_id: str
     member: int
@@ -62,6 +62,7 @@ class Entry(NamedTuple):
     value: str | None = None
     context: bytes | None = None
     event: bytes | None = None
+    at_most: int = 1_000
 
 
 class Waits(NamedTuple):
