@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date
 from typing import NamedTuple
 
 import orjson
@@ -117,13 +116,12 @@ async def _convert(
     connection: Connection, by: Sequence[tuple[Seat, Event]], versions: Mapping[tuple[str, int], VersionEvents]
 ) -> None:
     """They are counted on the day of their entry: so a day has no more of them than it has entries."""
-    days: dict[date, Counter[Counted]] = {}
+    tally = sum_rows.Tally()
     for seat in await convert(connection, [(seat, event.occurred_at) for seat, event in by]):
         day = seat.entered_at.astimezone(versions[seat.journey, seat.version].zone).date()
         counted = Counted(seat.journey, seat.version, NOWHERE, seat.arm or "", Outcome.CONVERTED)
-        days.setdefault(day, Counter())[counted] += 1
-    for day, counts in sorted(days.items()):
-        await sum_rows.add(connection, counts, day)
+        tally.count(Counter([counted]), day)
+    await tally.write(connection)
 
 
 def _member(event: Event) -> str:

@@ -32,6 +32,7 @@ from abacus.engage.journeys.deed_rows import put_deeds
 from abacus.engage.journeys.pack_rows import Line, Mark, Stay, delete, put, take, take_of
 from abacus.engage.journeys.party_rows import parties_of, write_seats_of
 from abacus.engage.journeys.seat_rows import MayEnter, enter, lock_seats, seats_of, still_inside, write_seats
+from abacus.engage.journeys.sum_rows import Tally
 from abacus.platform import slices
 from abacus.platform.postgres import Connection, passing_failures
 from abacus.signals.events.types import Event
@@ -119,35 +120,44 @@ class Mover:
             await self._go_on(connection, stay.journey, arrived, are_locked=True, packs=packs)
             return _ran(packs)
 
-    async def go_on(self, connection: Connection, journey: str, arrived: Sequence[Arrived]) -> None:
-        """Members go on whose seats are locked, in a transaction in their slice."""
-        await self._go_on(connection, journey, arrived, are_locked=True)
+    async def go_on(self, connection: Connection, journey: str, arrived: Sequence[Arrived], tally: Tally) -> None:
+        """Members go on whose seats are locked, in a transaction in their slice, at the end of which the tally is
+        written.
+        """
+        await self._go_on(connection, journey, arrived, are_locked=True, tally=tally)
 
-    async def end(self, connection: Connection, pack: Pack, arrived: Sequence[Arrived]) -> None:
+    async def end(self, connection: Connection, pack: Pack, arrived: Sequence[Arrived], tally: Tally) -> None:
         """A pack is gone, of which these members were still waiting."""
         await delete(connection, [pack])
         day = self._clock.now().astimezone(self._zone_of(pack.journey)).date()
-        await sum_rows.add(connection, gone_from([pack], stood(arrived)), day)
+        tally.count(gone_from([pack], stood(arrived)), day)
 
     async def enter(self, slice_: slices.Slice, entries: Sequence[Entry], may_enter: MayEnter, node: int) -> list[Seat]:
         """Members of the slice come into a journey at a node, and go on to their first waits."""
         async with slice_.at() as connection, slices.in_place(connection):
-            return await self.bring_in(connection, entries, may_enter, node)
+            seats = await self.bring_in(connection, entries, may_enter, node, tally := Tally())
+            await tally.write(connection)
+            return seats
 
     async def bring_in(
-        self, connection: Connection, entries: Sequence[Entry], may_enter: MayEnter, node: int
+        self, connection: Connection, entries: Sequence[Entry], may_enter: MayEnter, node: int, tally: Tally
     ) -> list[Seat]:
-        """The same, in a transaction in the slice."""
+        """The same, in a transaction in the slice, at the end of which the tally is written."""
         seats = await enter(connection, entries, may_enter, self._clock.now())
         arrived = [Arrived(each, node, 0) for each in seats]
-        await self._go_on(connection, entries[0].journey, arrived, are_locked=True)
+        await self._go_on(connection, entries[0].journey, arrived, are_locked=True, tally=tally)
         return seats
 
     async def send_away(
-        self, connection: Connection, journey: str, member_ids: Collection[str], why: Callable[[Seat], str | None]
+        self,
+        connection: Connection,
+        journey: str,
+        member_ids: Collection[str],
+        why: Callable[[Seat], str | None],
+        tally: Tally,
     ) -> int:
-        """Visits of these members end for which there is a reason, in a transaction in their slice; the number of
-        them.
+        """Visits of these members end for which there is a reason, in a transaction in their slice, at the end of
+        which the tally is written; the number of them.
         """
         now, seats = self._clock.now(), await lock_seats(connection, journey, member_ids)
         ended = [
@@ -155,7 +165,7 @@ class Mover:
             for each in seats
             if (reason := why(each)) is not None
         ]
-        await self._write(connection, journey, ended, (), now)
+        await self._write(connection, journey, ended, (), now, tally=tally)
         return len(ended)
 
     async def hear(
@@ -198,6 +208,7 @@ class Mover:
         are_locked: bool,
         packs: Sequence[Pack] = (),
         beside: Sequence[Went] = (),
+        tally: Tally | None = None,
     ) -> None:
         """Seats that are not locked yet are locked where they are written or something is done; a member who left
         meanwhile, or was erased, does not go on.
@@ -207,7 +218,7 @@ class Mover:
         moved = [each for each in await self._go(journey, arrived, now) if not each.stays] if arrived else []
         if not are_locked:
             moved = await still_inside(connection, moved)
-        await self._write(connection, journey, moved, packs, now, beside=beside)
+        await self._write(connection, journey, moved, packs, now, beside=beside, tally=tally)
 
     async def _write(
         self,
@@ -218,9 +229,10 @@ class Mover:
         now: datetime,
         *,
         beside: Sequence[Went] = (),
+        tally: Tally | None = None,
     ) -> None:
-        """The seats are locked, and those of `beside` are written. What is counted comes last: others who count the
-        same wait until this ends.
+        """The seats are locked, and those of `beside` are written. What is counted comes last, or is left to the end of
+        a transaction that does more.
         """
         await write_seats(connection, moved, now)
         if actions := [action for each in moved for action in each.actions]:
@@ -233,7 +245,11 @@ class Mover:
             went.setdefault(way, []).extend(travellers)
         await trail_rows.add(connection, went, now, _RNG.random)
         counts = counted(went) + gone_from(packs, stood_before(went))
-        await sum_rows.add(connection, counts, now.astimezone(self._zone_of(journey)).date())
+        day = now.astimezone(self._zone_of(journey)).date()
+        if tally is None:
+            await sum_rows.add(connection, counts, day)
+        else:
+            tally.count(counts, day)
 
 
 def _ran(packs: Sequence[Pack]) -> Ran:

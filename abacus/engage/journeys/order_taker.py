@@ -31,6 +31,7 @@ from abacus.engage.journeys.gate import CANNOT_BE_TOLD, Against, Comer, Gate, be
 from abacus.engage.journeys.journeyer import IDLE_S
 from abacus.engage.journeys.mover import Mover
 from abacus.engage.journeys.refusal_rows import keep
+from abacus.engage.journeys.sum_rows import Tally
 from abacus.platform import slices
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
@@ -95,10 +96,11 @@ class OrderTaker:
 
     async def _of_journey(self, slice_: slices.Slice, running: Running, receiver: str) -> int:
         """Orders that something cannot be told about now are taken again a little later, and one by one at first."""
+        tally = Tally()
         async with self._actions.taken(slice_, receiver, self._most.get(receiver, LARGEST)) as batch:
             try:
                 async with batch.connection.transaction():
-                    refused = await self._do(batch, running, journey_of(receiver))
+                    refused = await self._do(batch, running, journey_of(receiver), tally)
             except Unavailable as error:
                 if error.dependency not in CANNOT_BE_TOLD:
                     raise
@@ -108,9 +110,10 @@ class OrderTaker:
             else:
                 self._most[receiver] = min(LARGEST, 2 * self._most.get(receiver, LARGEST))
                 await self._actions.end(batch, [each for each in batch.actions if each not in refused], refused)
+                await tally.write(batch.connection)
             return len(batch.actions)
 
-    async def _do(self, batch: Batch, running: Running, name: str) -> Mapping[DueAction, str]:
+    async def _do(self, batch: Batch, running: Running, name: str, tally: Tally) -> Mapping[DueAction, str]:
         """What is against orders, with the reason."""
         journey = next((each for each in running.newest if each.name == name), None)
         if journey is None:
@@ -122,13 +125,13 @@ class OrderTaker:
             starts = {each: order for each, order in orders.items() if isinstance(order, StartOrder)}
             ends = {each.member_id: (each, order) for each, order in orders.items() if isinstance(order, EndOrder)}
             if starts:
-                refused |= await self._start(batch.connection, journey, starts)
+                refused |= await self._start(batch.connection, journey, starts, tally)
             if ends:
-                await self._mover.send_away(batch.connection, name, ends, partial(_why, ends))
+                await self._mover.send_away(batch.connection, name, ends, partial(_why, ends), tally)
         return refused
 
     async def _start(
-        self, connection: Connection, journey: Journey, starts: Mapping[DueAction, StartOrder]
+        self, connection: Connection, journey: Journey, starts: Mapping[DueAction, StartOrder], tally: Tally
     ) -> Mapping[DueAction, str]:
         if not isinstance(journey.entry.how, ByCall):
             return dict.fromkeys(starts, f"members do not enter {journey.label} by the API")
@@ -144,7 +147,7 @@ class OrderTaker:
         entries = await self._gate.entries(journey, list(comers.values()), against)
         if entries:
             may_enter = self._gate.may_enter(journey, against)
-            entered = await self._mover.bring_in(connection, entries, may_enter, begin_of(journey))
+            entered = await self._mover.bring_in(connection, entries, may_enter, begin_of(journey), tally)
             count(len(entered), len(entries) - len(entered))
         await keep(connection, against.refusals(journey, list(comers.values())))
         return refused | {each: why for each, one in comers.items() if (why := against.get(one.place)) is not None}

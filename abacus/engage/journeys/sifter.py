@@ -14,6 +14,7 @@ from abacus.engage.journeys.decide.seat import Arrived
 from abacus.engage.journeys.metrics import JOURNEY_SET_ASIDE
 from abacus.engage.journeys.mover import Mover, Stuck, arrived_of
 from abacus.engage.journeys.seat_rows import seats_of
+from abacus.engage.journeys.sum_rows import Tally
 from abacus.platform import slices
 from abacus.platform.postgres import Connection, passing_failures
 
@@ -51,9 +52,10 @@ class Sifter:
 
     async def _sift(self, connection: Connection, pack: Pack) -> None:
         arrived = list(arrived_of(pack, await seats_of(connection, [pack], lock=True)))
-        faults = await self._faults(connection, pack.journey, arrived)
+        faults = await self._faults(connection, pack.journey, arrived, tally := Tally())
         await set_aside(connection, _packs_of(pack, faults), self._clock.now())
-        await self._mover.end(connection, pack, arrived)
+        await self._mover.end(connection, pack, arrived, tally)
+        await tally.write(connection)
         if arrived:
             self._in_a_row = self._in_a_row + 1 if len(faults) == len(arrived) else 0
         JOURNEY_SET_ASIDE.inc(len(faults))
@@ -61,7 +63,7 @@ class Sifter:
             log.error("members of a journey are set aside", journey=pack.journey, node=pack.node, why=fault)
 
     async def _faults(
-        self, connection: Connection, journey: str, arrived: Sequence[Arrived]
+        self, connection: Connection, journey: str, arrived: Sequence[Arrived], tally: Tally
     ) -> list[tuple[Arrived, str]]:
         """Who could not be moved, with the fault: a part that fails is halved."""
         parts, faults, failures = [arrived] if arrived else [], list[tuple[Arrived, str]](), 0
@@ -69,7 +71,8 @@ class Sifter:
             part = parts.pop()
             try:
                 async with passing_failures(), connection.transaction():
-                    await self._mover.go_on(connection, journey, part)
+                    await self._mover.go_on(connection, journey, part, of_part := Tally())
+                tally.take(of_part)
             except (Unavailable, LineStopped):
                 raise
             except Exception as fault:  # noqa: BLE001  # whatever it is, others go on without these members

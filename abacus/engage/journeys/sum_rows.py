@@ -57,6 +57,28 @@ async def add(connection: Connection, counts: Counter[Counted], day: date) -> No
         await connection.execute(*_ADD(**arrays(_Row, rows)))
 
 
+class Tally:
+    """What happened in a transaction, by day, until it is written: last of all that the transaction does, because
+    others who count the same wait from then on. Who writes more than once, or something else behind it, may fall into a
+    deadlock with them.
+    """
+
+    def __init__(self) -> None:
+        self.days: dict[date, Counter[Counted]] = {}
+
+    def count(self, counts: Counter[Counted], day: date) -> None:
+        self.days.setdefault(day, Counter()).update(counts)
+
+    def take(self, other: "Tally") -> None:
+        """What happened in a part that has ended well."""
+        for day, counts in other.days.items():
+            self.count(counts, day)
+
+    async def write(self, connection: Connection) -> None:
+        for day, counts in sorted(self.days.items()):
+            await add(connection, counts, day)
+
+
 async def sums_of(connection: Connection, journey: str, version: int | None) -> list[Sum]:
     """Of all slices; of one version, or of all."""
     rows = await slices.sums(connection, _SUMS(journey=journey, version=version), facts=6)

@@ -16,6 +16,7 @@ from tests.engage.campaigns.offers import NOW, order
 from tests.engage.journeys.examples import ORDERS, journey, nodes, rule
 from tests.engage.journeys.stage import HOUR, Stage
 from tests.engage.journeys.test_walks import Tiers
+from tests.support.slices import neighbour
 
 BY_CALL: Final[dict[str, Any]] = {"entry": {"api": True}, "context": {"seats": "integer", "reason": "text"}}
 CONTEXT: Final[Mapping[str, Value]] = {"seats": 2, "reason": "rain"}
@@ -147,3 +148,21 @@ async def test_a_journey_that_was_ended_starts_no_other(pool: Pool) -> None:
     assert await stage.take() == 1
     assert await stage.orders() == [("bob", False, "the journey was ended")]
     assert [each[1] for each in await stage.visits()] == [1]
+
+
+async def test_sums_are_the_last_thing_in_their_transaction(pool: Pool) -> None:
+    """Others who count the same wait from then on: two that go on behind it may fall into a deadlock. Each row tells by
+    which command of its transaction it was written.
+    """
+    stage, beside = Stage(pool, CALLED), neighbour("ann")
+    for place, member in enumerate(("bob", beside, "bob")):
+        await stage.start(member, CONTEXT, f"api:acme:{place}")
+    await stage.end("bob", "api:acme:end")
+    assert await stage.take() == 4
+    async with slices.at(pool, "bob") as connection:
+        by = {
+            table: await connection.fetchrow(f"select min(cmin::text::integer), max(cmin::text::integer) from {table}")
+            for table in ("journey_sum", "action", "seat", "journey_refusal", "pack")
+        }
+    first_sum = by.pop("journey_sum")[0]
+    assert all(last < first_sum for _, last in by.values()), by
