@@ -80,6 +80,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "journey_sum": "select, insert, update(members)",
     "journey_deed": "select, insert, delete, update(id)",
     "journey_deed_aside": "select, insert, delete",
+    "journey_entry_aside": "select, insert, delete, update(due_at fault set_aside_at tries version)",
     "journey_trail": "select, insert",
     "key_slice": "select, insert",
     "limit_pot": "select, insert, update(runs points cost)",

@@ -132,6 +132,12 @@ async def live(pool: Pool, member: str) -> None:
         NOW,
         f"a bug with {member}",
     )
+    await pool.execute(
+        "insert into journey_entry_aside values ($1, 'welcome', $2, 1, $3, null, null, 1, $3, 'a bug', $3)",
+        member,
+        f"e-{member}",
+        NOW,
+    )
     async with (await slice_of(pool, member)).at() as connection:
         await connection.execute(
             "insert into pack_aside select 'welcome', count(*), true, $1, 1, 2, 0, 'UTC', null, '{1}', '{1}', $2, $1"

@@ -1,6 +1,7 @@
 """The versions by which members walk, ready to be walked."""
 
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 
 from abacus.core.recent import Recent
 from abacus.engage.journeys.decide.armed import Armed, arm
@@ -45,11 +46,12 @@ class ArmedVersions:
         Raises `Unavailable`, and `SetAside` where it does not fit its source any more.
         """
         nothing = Event("", "", seat.key, seat.member_id, seat.country, seat.entered_at, {})
-        if seat.event is None:
-            return nothing
+        return nothing if seat.event is None else self.read_event(seat.event, seat.entered_at) or nothing
+
+    def read_event(self, body: bytes, at: datetime) -> Event | None:
+        """An event that is kept as JSON; None where no source takes it any more. Raises as `event_of`."""
         self._read_around()
-        reader = self._reader
-        return (reader.read(seat.event, seat.entered_at) if reader is not None else None) or nothing
+        return self._reader.read(body, at) if self._reader is not None else None
 
     def _read_around(self) -> JourneyPublications:
         around = self._around()

@@ -1,5 +1,5 @@
-"""What was set aside with its fault, in the slice of the members: packs of members who cannot be moved, and deeds that
-cannot be made, each for one member.
+"""What was set aside with its fault, in the slice of the members: packs of members who cannot be moved, deeds that
+cannot be made, each for one member, and entries that cannot be decided.
 """
 
 from collections.abc import Iterable
@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from abacus.engage.journeys.decide.packs import LARGEST, Pack
 from abacus.engage.journeys.decide.seat import Seat
+from abacus.engage.journeys.decide.ways import NOWHERE
 from abacus.engage.journeys.deed_rows import DeedRow
 from abacus.platform import slices
 from abacus.platform.postgres import Connection, Pool, snapshot
@@ -23,6 +24,7 @@ class What(StrEnum):
 
     WAIT = "wait"  # it cannot be moved on
     DEED = "deed"  # it cannot be done
+    ENTRY = "entry"  # it cannot be decided
 
 
 class Aside(NamedTuple):
@@ -80,12 +82,19 @@ select {_ALIKE}, floor(random() * 9223372036854775807)::bigint, array_agg(member
     array_agg(visit order by member, visit)
 from numbered group by {_ALIKE}, part returning cardinality(members)
 """)
+_PUT_ENTRIES_BACK: Final = Statement("""
+update journey_entry_aside set due_at = :now, tries = 0 where journey = :journey and due_at is null returning 1
+""")
 _ASIDE: Final = Statement(f"""
 select journey, version, node, '{What.WAIT}', fault, min(set_aside_at), sum(cardinality(members))::bigint
 from pack_aside where :journey::text is null or journey = :journey group by journey, version, node, fault
 union all
 select journey, version, node, '{What.DEED}', fault, min(set_aside_at), count(*)
 from journey_deed_aside where :journey::text is null or journey = :journey group by journey, version, node, fault
+union all
+select journey, version, {NOWHERE}, '{What.ENTRY}', fault, min(set_aside_at), count(*)
+from journey_entry_aside where due_at is null and (:journey::text is null or journey = :journey)
+group by journey, version, fault
 """)
 
 
@@ -128,9 +137,9 @@ def _told(fault: str) -> str:
     return fault.replace("\0", "")[:_LONGEST_FAULT]
 
 
-async def put_back(pool: Pool, journey: str) -> int:
-    """All of a journey go on, from packs that were due at once, and what could not be done for them is tried again; how
-    many times a member was set aside. Raises `Unavailable`.
+async def put_back(pool: Pool, journey: str, now: datetime) -> int:
+    """All of a journey go on, from packs that were due at once, and what could not be done for them or decided is tried
+    again; how many times a member was set aside. Raises `Unavailable`.
     """
 
     async def work(slice_: slices.Slice) -> int:
@@ -138,6 +147,7 @@ async def put_back(pool: Pool, journey: str) -> int:
             back = [
                 *await connection.fetch(*_PUT_BACK(journey=journey)),
                 *await connection.fetch(*_PUT_DEEDS_BACK(journey=journey)),
+                *await connection.fetch(*_PUT_ENTRIES_BACK(journey=journey, now=now)),
             ]
             return sum(row[0] for row in back)
 

@@ -85,7 +85,7 @@ class JourneyDesk(StatedDesk[Journey, JourneyPublications]):
         also = self.logged(journey.name, journey.country, by, did="retry")
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await also(connection)
-        return await put_back(self._pool, journey.name)
+        return await put_back(self._pool, journey.name, self.now())
 
     async def migration(self, name: str, before: int, after: int, written: Mapping[str, object]) -> Migration:
         """The move of the members inside a version to the version that takes members in, by a map. Raises `Refused`,

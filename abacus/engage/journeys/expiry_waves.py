@@ -13,7 +13,8 @@ from abacus.core.errors import SetAside, Unavailable
 from abacus.engage.journeys.decide.entry import LifeMoment, OfLife
 from abacus.engage.journeys.decide.expiring import Days, due_days, enters_at, expires_at
 from abacus.engage.journeys.decide.journey import Journey
-from abacus.engage.journeys.gate import Comer, Gate, comer
+from abacus.engage.journeys.gate import Comer, comer
+from abacus.engage.journeys.wave_gate import WaveGate
 from abacus.engage.notify.decide.ahead import Expiry
 from abacus.engage.notify.expiring import BEFORE_ALL, AccountCursor, expiring
 from abacus.platform.postgres import Pool
@@ -35,7 +36,7 @@ class _Look:
 class ExpiryWaves:
     """For one process at a time. Every method raises `Unavailable`."""
 
-    def __init__(self, gate: Gate, *, cards: Callable[[], CardBook], pool: Pool, clock: Clock) -> None:
+    def __init__(self, gate: WaveGate, *, cards: Callable[[], CardBook], pool: Pool, clock: Clock) -> None:
         self._gate = gate
         self._cards = cards
         self._pool = pool
@@ -61,6 +62,7 @@ class ExpiryWaves:
         if not accounts:
             look.is_through = True
             return 0
+        accounts = accounts[: self._gate.most(journey)]
         expiries = [expiry for account in accounts for expiry in account.expiries()]
         await self._gate.let_in(journey, [_comer(journey, how.days, each, zone) for each in expiries])
         look.after = accounts[-1].place

@@ -36,7 +36,8 @@ from abacus.signals.segments.numbers import MemberNumbers
 NOTHING: Final[Mapping[str, Value]] = MappingProxyType({})
 
 
-CANNOT_BE_TOLD: Final = frozenset({"facts", "journeys"})  # what is unavailable while the database answers
+FACTS: Final = "facts"
+CANNOT_BE_TOLD: Final = frozenset({FACTS, "journeys"})  # what is unavailable while the database answers
 
 
 class Comer(NamedTuple):
@@ -175,7 +176,7 @@ class Gate:
             for each, one in zip(comers, occurs, strict=True)
         ]
         if await ask(asking, self._facts):
-            raise Unavailable("facts", f"what the entry of {journey.label} looks up cannot be told now")
+            raise Unavailable(FACTS, f"what the entry of {journey.label} looks up cannot be told now")
         for each, decided in zip(comers, occurs, strict=True):
             if not decided.holds:
                 against[each.place] = "the rule of the entry does not hold"

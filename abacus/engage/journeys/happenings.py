@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from abacus.engage.journeys.decide.apart import one_of_each
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.directory import Running
-from abacus.engage.journeys.gate import Comer, Gate
+from abacus.engage.journeys.gate import Comer
+from abacus.engage.journeys.late_entries import LateEntries
 from abacus.engage.journeys.mover import Mover
 from abacus.platform import slices
 from abacus.platform.postgres import Pool
@@ -16,10 +17,10 @@ from abacus.signals.events.types import Event
 class Happenings:
     """Every method raises `Unavailable`. What is tried again has the same outcome."""
 
-    def __init__(self, running: Callable[[], Running], mover: Mover, gate: Gate, *, pool: Pool) -> None:
+    def __init__(self, running: Callable[[], Running], mover: Mover, late: LateEntries, *, pool: Pool) -> None:
         self._running = running
         self._mover = mover
-        self._gate = gate
+        self._late = late
         self._pool = pool
 
     async def happen(self, events: Sequence[Event]) -> None:
@@ -44,7 +45,7 @@ class Happenings:
 
     async def _enter(self, journey: Journey, events: Sequence[Event]) -> None:
         on = journey.entry.on
-        await self._gate.let_in(journey, [Comer(each.key, each) for each in events if (each.source, each.type) in on])
+        await self._late.let_in(journey, [Comer(each.key, each) for each in events if (each.source, each.type) in on])
 
 
 def _member(event: Event) -> str:

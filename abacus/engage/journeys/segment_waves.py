@@ -4,34 +4,30 @@ process that dies leaves the rest to the next one.
 """
 
 from datetime import datetime
-from typing import Final
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, Unavailable
 from abacus.engage.journeys.decide.entry import OfSegment
 from abacus.engage.journeys.decide.journey import Journey
-from abacus.engage.journeys.gate import CANNOT_BE_TOLD, Gate, comer
+from abacus.engage.journeys.gate import comer
+from abacus.engage.journeys.wave_gate import WaveGate
 from abacus.engage.journeys.wave_rows import Wave, WaveStore
 from abacus.platform.postgres import Pool
 from abacus.signals.segments.numbers import MemberNumbers
 from abacus.signals.segments.store import SegmentStore
 from abacus.signals.segments.types import NOBODY, Members, Segment
 
-_PAGE: Final = 1_000  # members
-
 
 class SegmentWaves:
     """For one process at a time. Every method raises `Unavailable`."""
 
-    def __init__(self, gate: Gate, *, pool: Pool, clock: Clock, page: int = _PAGE) -> None:
+    def __init__(self, gate: WaveGate, *, pool: Pool, clock: Clock) -> None:
         self._gate = gate
         self._segments = SegmentStore(pool)
         self._numbers = MemberNumbers(pool)
         self._waves = WaveStore(pool)
         self._clock = clock
-        self._page = page
         self._known: dict[tuple[str, str], Wave] = {}
-        self._most: dict[str, int] = {}  # members who are let into a journey at once
 
     def forget(self) -> None:
         """Another process may have led meanwhile."""
@@ -47,18 +43,12 @@ class SegmentWaves:
             return 0
         name = f"{how.segment} at {at.isoformat()}"
         wave = await self._wave(journey, how, name, at)
-        numbers = wave.following(most := self._most.get(journey.name, self._page))
+        numbers = wave.following(self._gate.most(journey))
         if not numbers:
             return 0
         members = await self._numbers.members(numbers)
         key = f"segment:{how.segment}@{wave.version}:{at.isoformat()}"
-        try:
-            await self._gate.let_in(journey, [comer(journey, key, each, now) for each in members])
-        except Unavailable as error:
-            if error.dependency in CANNOT_BE_TOLD:  # of some member: others do not wait for it in their pages
-                self._most[journey.name] = max(1, most // 2)
-            raise
-        self._most[journey.name] = min(self._page, 2 * most)
+        await self._gate.let_in(journey, [comer(journey, key, each, now) for each in members])
         await self._waves.move(journey.name, name, numbers[-1])
         self._known[journey.name, name] = wave._replace(upto=numbers[-1])
         return len(numbers)

@@ -35,6 +35,7 @@ _ASIDE: Final = Statement("""
 select journey, sum(members)::bigint from (
     select journey, cardinality(members) as members from pack_aside
     union all select journey, 1 from journey_deed_aside
+    union all select journey, 1 from journey_entry_aside where due_at is null
 ) a group by journey
 """)
 

@@ -25,12 +25,14 @@ from abacus.engage.journeys.happenings import Happenings
 from abacus.engage.journeys.heard import HeardStore
 from abacus.engage.journeys.journey_store import JourneyStore, JourneyVersions
 from abacus.engage.journeys.journeyer import Journeyer
+from abacus.engage.journeys.late_entries import LateEntries
 from abacus.engage.journeys.mover import UTC, Mover
 from abacus.engage.journeys.order_taker import OrderTaker
 from abacus.engage.journeys.segment_waves import SegmentWaves
 from abacus.engage.journeys.status import measure
 from abacus.engage.journeys.unfolder import Unfolder
 from abacus.engage.journeys.walks import Walks
+from abacus.engage.journeys.wave_gate import WaveGate
 from abacus.engage.journeys.waves import LEASE, Waves
 from abacus.engage.notify.decide.contact import Stopped
 from abacus.engage.notify.decide.news import Campaigned, JourneyTerms, News
@@ -63,6 +65,7 @@ _ASKING: Final = 4  # what they look up meanwhile
 _SERVICES_ONLY: Final = 0  # no webhook is called
 _GATHER_S: Final = 0.05
 _WAVES_EVERY_S: Final = 1.0
+_WAVE_PAGE: Final = 1_000  # members or accounts
 
 
 async def journey_desk(wiring: Wiring, pool: Pool, approvals: Approvals) -> JourneyDesk:
@@ -117,11 +120,12 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
     heard = HeardStore(pool)
     topics = JourneyTopics(running.value, settings.events_topic)
     gate = Gate(armed, mover, facts, holdouts=running.holdouts, cards=cards.book, pool=moving, clock=clock)
-    happenings = Happenings(running.value, mover, gate, pool=moving)
     goals = Goals(running.value, armed, facts, cards=cards.book, pool=moving)
     quarantine = CountedQuarantine(QuarantineStore(pool, clock))
     await until_available(running.refresh, wiring.health)
-    following, listening, going, starting, coming, unfolding = sub_workers_of(wiring.health, 6)
+    following, listening, going, starting, coming, unfolding, looking = sub_workers_of(wiring.health, 7)
+    late = LateEntries(running.value, gate, armed, pool=moving, clock=clock, health=looking)
+    happenings = Happenings(running.value, mover, late, pool=moving)
 
     def follow(topic: str, health: WorkerHealth) -> Run:
         follower = JourneyFollower(
@@ -149,8 +153,9 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
     orders = OrderTaker(
         running.value, gate, mover, ActionStore(moving, clock), pool=moving, clock=clock, health=starting
     )
-    segments = SegmentWaves(gate, pool=pool, clock=clock)
-    expiries = ExpiryWaves(gate, cards=cards.book, pool=pool, clock=clock)
+    wave_gate = WaveGate(gate, late, _WAVE_PAGE)
+    segments = SegmentWaves(wave_gate, pool=pool, clock=clock)
+    expiries = ExpiryWaves(wave_gate, cards=cards.book, pool=pool, clock=clock)
     waves = Waves(running.value, segments, expiries, clock)
     leading = await wiring.pool(size=1)
     leader = Leader(leading, LEASE, waves.step, coming, idle_s=_WAVES_EVERY_S, prepare=waves.begin)
@@ -163,7 +168,7 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
     )
     followed = FollowedTopics(topics.topics, follow, following)
     wiring.beside(keep_measuring("journeys", partial(measure, pool, clock)))
-    return together(followed.run, silence.run, going_round.run, orders.run, leader.run, unfolder.run)
+    return together(followed.run, silence.run, going_round.run, orders.run, leader.run, unfolder.run, late.run)
 
 
 async def stopped_actions(wiring: Wiring, pool: Pool) -> WhyStopped:

@@ -34,7 +34,7 @@ from abacus.platform.sql import Statement
 # Messages, preferences, invitations and reasons for not entering journeys: none of them is needed any more.
 DELETED: Final = (
     *("notice", "notification", "notification_preference", "message_count", "untold_message"),
-    *("offer_invitation", "journey_refusal"),
+    *("offer_invitation", "journey_refusal", "journey_entry_aside"),
 )
 
 # Kept under the pseudonym, with the columns that change beside the name. A change of tier that is not published yet

@@ -16,7 +16,7 @@ CUT: Final = (
     *("campaign_claim", "campaign_progress", "action"),
     *("offer_reservation", "offer_redemption", "offer_taker"),
     *("offer_invitation", "offer_gift"),
-    *("seat", "journey_refusal", "journey_deed_aside"),
+    *("seat", "journey_refusal", "journey_deed_aside", "journey_entry_aside"),
     *("allowance_member", "rejection", "webhook_delivery"),
 )
 
@@ -25,7 +25,7 @@ GUARDED: Final = (
     *("account", "account_tier", "membership", "notice", "notification_preference", "campaign_claim", "rejection"),
     "offer_reservation",
     "offer_invitation",
-    *("seat", "journey_refusal", "journey_deed_aside"),
+    *("seat", "journey_refusal", "journey_deed_aside", "journey_entry_aside"),
 )
 
 WHOLE: Final = "public"  # the schema with the tables, or with the views of all slices

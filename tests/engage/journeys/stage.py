@@ -15,6 +15,7 @@ from abacus.engage.journeys.decide.version_events import events_of
 from abacus.engage.journeys.directory import Running
 from abacus.engage.journeys.gate import Gate
 from abacus.engage.journeys.happenings import Happenings
+from abacus.engage.journeys.late_entries import LateEntries
 from abacus.engage.journeys.mover import Mover
 from abacus.engage.journeys.order_taker import OrderTaker
 from abacus.platform import slices
@@ -61,7 +62,15 @@ class Stage:
             pool=pool,
             clock=self.clock,
         )
-        self._happenings = Happenings(lambda: self.running, mover, self.gate, pool=pool)
+        self.late = LateEntries(
+            lambda: self.running,
+            self.gate,
+            ArmedVersions(Versions(*versions).of, lambda: AROUND),
+            pool=pool,
+            clock=self.clock,
+            health=WorkerHealth("journeyer"),
+        )
+        self._happenings = Happenings(lambda: self.running, mover, self.late, pool=pool)
         self._orders = OrderTaker(
             lambda: self.running,
             self.gate,
@@ -93,6 +102,11 @@ class Stage:
         while some := await self._orders.round(stop):
             taken += some
         return taken
+
+    async def look_again(self, after: timedelta) -> int:
+        """At entries that wait, once; the number of them."""
+        self.clock.set(NOW + after)
+        return await self.late.round(asyncio.Event())
 
     async def visits(self) -> Sequence[tuple[Any, ...]]:
         rows = await self.pool.fetch("select member_id, visit, version, why from seat order by 1, 2")

@@ -55,8 +55,8 @@ async def test_one_member_who_cannot_be_moved_holds_up_nobody(pool: Pool) -> Non
     assert len(faulty.tried) < 20
     assert (await glance(pool, JOURNEY)).inside == 40
     assert await rounds(journeyer(pool, mover(clock), clock)) == 0  # it waits until somebody puts it back
-    assert await put_back(pool, "another") == 0
-    assert await put_back(pool, JOURNEY) == 1
+    assert await put_back(pool, "another", NOW) == 0
+    assert await put_back(pool, JOURNEY, NOW) == 1
     await rounds(journeyer(pool, mover(clock), clock))
     assert (await effects(pool), await aside(pool), await waiting(pool)) == ({"3": 40}, [], 40)
 
@@ -91,13 +91,13 @@ async def test_a_deed_that_cannot_be_done_for_a_member_holds_up_nobody(pool: Poo
     at_fault = house.unfolder_by(deed_actions(journey(**WAYS)))  # which knows of no trip
     both = {(number(of, node), What.DEED, 1) for node in ("hello", "gift")}
     for back in (0, 2):  # it is tried again by command, and set aside again while nothing was mended
-        assert (await put_back(pool, "another"), await put_back(pool, JOURNEY)) == (0, back)
+        assert (await put_back(pool, "another", NOW), await put_back(pool, JOURNEY, NOW)) == (0, back)
         await house.unfold(at_fault)
         found = await aside(pool, JOURNEY)
         assert {(each.node, each.what, each.members) for each in found} == both
         assert all("trip" in each.fault for each in found)
         assert (len(await house.keys()), await house.decided()) == (6, 0)
-    assert await put_back(pool, JOURNEY) == 2
+    assert await put_back(pool, JOURNEY, NOW) == 2
     await house.unfold()
     assert (len(await house.keys()), await aside(pool)) == (8, [])
     decided = await pool.fetch("select distinct decided_at from action")
@@ -114,7 +114,7 @@ async def test_where_no_deed_can_be_made_the_worker_stops(pool: Pool) -> None:
     unfolder, slice_ = house.unfolder_by(never), await slices.slice_of(pool, "m1")
     for _ in range(20):
         await unfolder.unfold(slice_, JOURNEY)
-        await put_back(pool, JOURNEY)
+        await put_back(pool, JOURNEY, NOW)
     with pytest.raises(LineStopped, match="a bug"):
         await unfolder.unfold(slice_, JOURNEY)
     assert (await house.decided(), await aside(pool)) == (2, [])

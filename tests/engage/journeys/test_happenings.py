@@ -1,15 +1,21 @@
 """Events let members in and move them, in their order, each once."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any, Final
 
+import orjson
 import pytest
 
 from abacus.core.errors import Unavailable
 from abacus.engage.campaigns.decide.cycles import EARNED
+from abacus.engage.journeys.aside_rows import What, aside, put_back
+from abacus.engage.journeys.facts import JourneySubject
+from abacus.engage.journeys.status import journey_state
 from abacus.platform.postgres import Pool
 from abacus.signals.events.types import Event
-from abacus.signals.facts.types import NOT_NOW
+from abacus.signals.facts.types import NOT_NOW, Found, Wish
 from tests.engage.campaigns.offers import NOW, order
 from tests.engage.journeys.examples import ORDERS, journey, nodes, rule
 from tests.engage.journeys.stage import HOUR, Stage
@@ -17,6 +23,7 @@ from tests.engage.journeys.test_walks import Tiers
 
 TIER = ("tiers", "abacus.tier.changed.v1")
 GOLD = rule("member.tier", "eq", "gold")
+SECOND: Final = timedelta(seconds=1)
 
 
 async def test_an_event_lets_a_member_in_once_and_the_next_one_ends_the_wait(pool: Pool) -> None:
@@ -60,6 +67,53 @@ async def test_events_are_tried_again_where_a_value_cannot_be_told(pool: Pool) -
     stage.tiers.tiers = {"bob": "gold"}
     await stage.happen(order(1))
     assert await stage.visits() == [("bob", 1, 1, None)]
+
+
+async def test_an_entry_that_cannot_be_decided_is_late_and_holds_up_nobody(pool: Pool) -> None:
+    stage = Stage(pool, journey(entry={"on": ORDERS, "when": GOLD}), tiers=Tiers({"ann": "gold", "bob": NOT_NOW}))
+    with pytest.raises(Unavailable):
+        await stage.happen(order(1), order(2, "ann"))
+    await stage.happen(order(1), order(2, "ann"), at=NOW + 2 * SECOND)
+    assert await stage.visits() == [("ann", 1, 1, None)]
+    await stage.happen(order(3), order(4, "ann"), at=NOW + 3 * SECOND)  # at once, for who is known to be late
+    assert await pool.fetchval("select count(*) from journey_entry_aside") == 2
+    assert await stage.look_again(3 * SECOND) == 0, "it is not due yet"
+    stage.tiers.tiers = {"bob": "gold"}
+    assert await stage.look_again(8 * SECOND) == 2
+    assert await stage.visits() == [("ann", 1, 1, None), ("bob", 1, 1, None)]
+    event = orjson.loads(await pool.fetchval("select event::text from seat where member_id = 'bob'"))
+    assert event["member_id"] == "bob", "it came in by its event"
+    assert await pool.fetchval("select count(*) from journey_entry_aside") == 0
+
+
+async def test_an_entry_that_was_tried_in_vain_is_set_aside_until_somebody_retries(pool: Pool) -> None:
+    """The fault is not one that passes."""
+    stage = Stage(pool, journey(entry={"on": ORDERS, "when": GOLD}), tiers=_Broken({"bob": "gold"}))
+    for at in (NOW, NOW + 2 * SECOND):
+        with suppress(Unavailable):
+            await stage.happen(order(1), at=at)
+    hours, tries = 0, 1
+    while await aside(pool) == []:
+        hours += 1
+        tries += await stage.look_again(hours * HOUR)
+        assert hours < 30
+    (found,) = await aside(pool, "welcome")
+    assert (found.what, found.members, found.fault, tries) == (What.ENTRY, 1, "KeyError: 'bob'", 15)
+    assert (await journey_state(pool, NOW)).aside == {"welcome": 1}
+    assert await stage.look_again(99 * HOUR) == 0
+    stage.tiers.tiers = {"ann": "gold"}
+    assert await put_back(pool, "welcome", NOW + 99 * HOUR) == 1
+    assert await stage.look_again(99 * HOUR) == 1
+    assert (await aside(pool), await pool.fetchval("select count(*) from journey_entry_aside")) == ([], 0)
+
+
+class _Broken(Tiers):
+    """Where bob's cannot be read."""
+
+    async def load(self, wanted: Sequence[Wish[JourneySubject]]) -> list[Found]:
+        if "bob" in self.tiers:
+            raise KeyError("bob")
+        return await super().load(wanted)
 
 
 async def test_members_stay_on_their_version_and_others_enter_the_newest(pool: Pool) -> None:

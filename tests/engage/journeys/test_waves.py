@@ -1,6 +1,7 @@
 """Members enter journeys in waves: of a segment, and before their points expire. A page at a time, each once."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ import pytest
 from abacus.core.errors import Unavailable
 from abacus.engage.journeys.expiry_waves import ExpiryWaves
 from abacus.engage.journeys.segment_waves import SegmentWaves
+from abacus.engage.journeys.wave_gate import WaveGate
 from abacus.engage.journeys.waves import Waves
 from abacus.platform.postgres import Pool, open_pool
 from abacus.pricing.decide.book import CardBook
@@ -36,12 +38,12 @@ async def regulars(pool: Pool, *members: str, how: How = How.LOAD, at: datetime 
 
 def segments(stage: Stage, page: int = 2) -> SegmentWaves:
     """As a process that begins to lead."""
-    return SegmentWaves(stage.gate, pool=stage.pool, clock=stage.clock, page=page)
+    return SegmentWaves(WaveGate(stage.gate, stage.late, page), pool=stage.pool, clock=stage.clock)
 
 
-def expiries(stage: Stage) -> ExpiryWaves:
+def expiries(stage: Stage, page: int = 1_000) -> ExpiryWaves:
     cards = CardBook(CARDS.values())
-    return ExpiryWaves(stage.gate, cards=lambda: cards, pool=stage.pool, clock=stage.clock)
+    return ExpiryWaves(WaveGate(stage.gate, stage.late, page), cards=lambda: cards, pool=stage.pool, clock=stage.clock)
 
 
 async def through(waves: SegmentWaves | ExpiryWaves, stage: Stage, at: datetime = NOW) -> list[int]:
@@ -174,19 +176,58 @@ async def test_a_journey_takes_nobody_in_for_a_moment_before_it_was_approved(poo
     assert await keys(pool) == []
 
 
-async def test_a_wave_that_cannot_be_decided_now_does_not_hold_up_others(pool: Pool) -> None:
-    await regulars(pool, "ann", "bob")
+async def late(pool: Pool) -> Sequence[tuple[str, str]]:
+    """Who waits, and for which journey."""
+    return [tuple(row) for row in await pool.fetch("select journey, member_id from journey_entry_aside order by 1, 2")]
+
+
+async def all_pages(waves: Waves, stage: Stage) -> None:
+    """Also of journeys that wait a while."""
+    async with stage.pool.acquire() as leading:
+        for minute in range(12):
+            stage.clock.set(NOW + timedelta(minutes=minute))
+            while await waves.step(leading):
+                pass
+
+
+async def test_a_member_who_cannot_be_told_holds_up_no_wave(pool: Pool) -> None:
+    await regulars(pool, "ann", "bob", "cid")
     gold: dict[str, Any] = {**SEGMENT, "when": rule("member.tier", "eq", "gold")}
     stuck, plain = journey(entry=gold, **DAYS), journey(name="plain", entry=SEGMENT, **DAYS)
-    stage = Stage(pool, stuck, plain, tiers=Tiers({"ann": NOT_NOW, "bob": "gold"}))
+    stage = Stage(pool, stuck, plain, tiers=Tiers({"ann": NOT_NOW, "bob": "gold", "cid": "gold"}))
     waves = Waves(lambda: stage.running, segments(stage), expiries(stage), stage.clock)
-    with pytest.raises(Unavailable):
-        await segments(stage).step(stuck)
-    async with pool.acquire() as leading:
-        assert await waves.step(leading) == 2
-        stage.tiers.tiers = {"ann": "silver", "bob": "gold"}
-        assert await waves.step(leading) == 0
-        stage.clock.set(NOW + timedelta(minutes=1))
-        assert [await waves.step(leading) for _ in range(3)] == [1, 1, 0], "a smaller page, for who can be told"
+    await all_pages(waves, stage)
     rows = await pool.fetch("select journey, member_id from seat order by 1, 2")
-    assert [tuple(row) for row in rows] == [("plain", "ann"), ("plain", "bob"), ("welcome", "bob")]
+    inside = [("plain", "ann"), ("plain", "bob"), ("plain", "cid"), ("welcome", "bob"), ("welcome", "cid")]
+    assert [tuple(row) for row in rows] == inside
+    assert await late(pool) == [("welcome", "ann")]
+    stage.tiers.tiers = {"ann": "gold"}
+    assert await stage.look_again(HOUR) == 1
+    assert (await late(pool), await pool.fetchval("select count(*) from seat where member_id = 'ann'")) == ([], 2)
+
+
+async def test_an_account_that_cannot_be_told_holds_up_no_wave_of_expiring_points(pool: Pool) -> None:
+    for member in ("ann", "bob", "cid"):
+        await pool.execute(
+            "insert into account (member_id, program, country, balance, held, expires_on)"
+            " values ($1, 'GRP', 'SG', 60, 0, $2)",
+            *(member, MARCH_5TH),
+        )
+    gold = {**EXPIRING, "when": rule("member.tier", "eq", "gold")}
+    starts = "2026-03-01T00:00:00+08:00"
+    stage = Stage(
+        pool,
+        journey(entry=gold, starts_at=starts, **DAYS),
+        tiers=Tiers({"ann": NOT_NOW, "bob": "gold", "cid": "gold"}),
+    )
+    waves, at = expiries(stage), datetime(2026, 3, 2, 17, tzinfo=UTC)
+    stage.clock.set(at)
+    for _ in range(12):  # of a thousand accounts, down to one
+        with suppress(Unavailable):
+            await waves.step(stage.running.newest[0])
+    assert [member for member, _ in await keys(pool)] == ["bob", "cid"]
+    assert await late(pool) == [("welcome", "ann")]
+    stage.tiers.tiers = {"ann": "gold"}
+    assert await stage.look_again(at - NOW + HOUR) == 1
+    assert await keys(pool) == [(member, "points.expiring:GRP:2026-03-05") for member in ("ann", "bob", "cid")]
+    assert await pool.fetchval("select count(distinct context::text) from seat") == 1, "with its context"

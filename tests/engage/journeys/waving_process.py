@@ -6,6 +6,7 @@ from typing import Final
 
 from abacus.engage.journeys.expiry_waves import ExpiryWaves
 from abacus.engage.journeys.segment_waves import SegmentWaves
+from abacus.engage.journeys.wave_gate import WaveGate
 from abacus.engage.journeys.waves import LEASE, Waves
 from abacus.platform.following.leader import Leader
 from abacus.platform.health import WorkerHealth
@@ -26,8 +27,9 @@ HERD: Final = journey(
 async def main(database_url: str) -> None:
     pool = await open_pool(database_url, size=6, keeps_nothing=True)
     stage, cards = Stage(pool, HERD), CardBook(CARDS.values())
-    segments = SegmentWaves(stage.gate, pool=pool, clock=stage.clock, page=PAGE)
-    expiries = ExpiryWaves(stage.gate, cards=lambda: cards, pool=pool, clock=stage.clock)
+    gate = WaveGate(stage.gate, stage.late, PAGE)
+    segments = SegmentWaves(gate, pool=pool, clock=stage.clock)
+    expiries = ExpiryWaves(gate, cards=lambda: cards, pool=pool, clock=stage.clock)
     waves = Waves(lambda: stage.running, segments, expiries, stage.clock)
     leader = Leader(
         *(pool, LEASE, waves.step, WorkerHealth("journeyer")), idle_s=0.01, standby_s=0.01, prepare=waves.begin

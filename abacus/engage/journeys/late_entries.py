@@ -1,0 +1,212 @@
+"""Entries that cannot be decided wait beside their topic or wave, and hold up nobody else. They are tried again, ever
+more seldom, and after some hours are set aside for people, with the fault. Any number of processes share the work.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final
+
+import orjson
+import structlog
+
+from abacus.core.clock import Clock
+from abacus.core.errors import LineStopped, SetAside, Unavailable
+from abacus.core.fields import DocumentFaults
+from abacus.core.recent import Recent
+from abacus.engage.journeys.armed_versions import ArmedVersions
+from abacus.engage.journeys.decide.context import context_document, read_context
+from abacus.engage.journeys.decide.journey import Journey
+from abacus.engage.journeys.decide.packs import LARGEST
+from abacus.engage.journeys.decide.words import NO_EVENT
+from abacus.engage.journeys.directory import Running
+from abacus.engage.journeys.gate import CANNOT_BE_TOLD, FACTS, Comer, Gate, comer
+from abacus.engage.journeys.late_rows import LateEntry, end_late, journeys_with_late, keep_late, take_late
+from abacus.engage.journeys.metrics import JOURNEY_SET_ASIDE
+from abacus.platform import slices
+from abacus.platform.health import WorkerHealth
+from abacus.platform.patience import unless_stopped, until_available
+from abacus.platform.postgres import Pool
+from abacus.signals.events.decide.message import encode_event
+
+_AT_ONCE: Final = timedelta(seconds=2)  # mostly a counter has not come to an event yet that was read just now
+_FIRST: Final = timedelta(seconds=5)
+_LONGEST: Final = timedelta(hours=1)
+_TRIES: Final = 15  # within some six hours
+_MEANWHILE: Final = timedelta(minutes=5)  # for who tries them
+_MOST_FAILURES: Final = 40  # of parts: what cannot be told concerns more than a few members
+_REMEMBERED: Final = 10_000  # members who were late, and batches
+_IDLE_S: Final = 5.0
+_RNG: Final = random.Random()
+
+log = structlog.get_logger(__name__)
+
+
+def is_passing(fault: Exception) -> bool:
+    """Whether everybody waits for it: what is unavailable, but for what cannot be told of a member."""
+    if isinstance(fault, Unavailable):
+        return fault.dependency not in CANNOT_BE_TOLD
+    return isinstance(fault, LineStopped)
+
+
+class LateEntries:
+    """Every method raises `Unavailable`."""
+
+    def __init__(
+        self,
+        running: Callable[[], Running],
+        gate: Gate,
+        versions: ArmedVersions,
+        *,
+        pool: Pool,
+        clock: Clock,
+        health: WorkerHealth,
+    ) -> None:
+        self._running = running
+        self._gate = gate
+        self._versions = versions
+        self._pool = pool
+        self._clock = clock
+        self._health = health
+        self._known: Recent[tuple[str, str], bool] = Recent(_REMEMBERED)
+        self._since: Recent[tuple[str, str, str], datetime] = Recent(_REMEMBERED)
+
+    async def let_in(self, journey: Journey, comers: Sequence[Comer]) -> int:
+        """Members who may come in do so; who cannot be decided is late. Returns the number of who came in. Raises
+        `Unavailable` also where it may be otherwise in a moment.
+        """
+        try:
+            return await self._gate.let_in(journey, comers)
+        except Exception as fault:
+            if is_passing(fault):
+                raise
+            if self._may_pass(journey, comers):
+                raise Unavailable(FACTS, str(fault)) from fault
+        entered, faults = await self._sifted(journey, comers)
+        for each, _ in faults:
+            self._known.put((journey.name, each.member_id), True)  # noqa: FBT003  # as in a set
+        await self.keep(journey, faults)
+        return entered
+
+    def _may_pass(self, journey: Journey, comers: Sequence[Comer]) -> bool:
+        """Whether all wait a moment: not for a member who was late before."""
+        if any(self._known.get((journey.name, each.member_id)) for each in comers):
+            return False
+        place, now = (journey.name, *comers[0].place), self._clock.now()
+        since = self._since.get(place)
+        if since is None:
+            self._since.put(place, since := now)
+        return now - since < _AT_ONCE
+
+    async def keep(self, journey: Journey, faults: Sequence[tuple[Comer, str]]) -> None:
+        """These are late, each with its fault."""
+        now = self._clock.now()
+        entries = [_late(journey, each, fault, now) for each, fault in faults]
+
+        async def work(slice_: slices.Slice, part: Sequence[LateEntry]) -> None:
+            async with slice_.at() as connection:
+                await keep_late(connection, part)
+
+        if entries:
+            (await slices.split(self._pool, entries, work, patience_s=None)).whole()
+            why = min(fault for _, fault in faults)
+            log.warning("entries of a journey wait", journey=journey.label, entries=len(entries), why=why)
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Runs until `stop` is set."""
+        while not stop.is_set():
+            if not await unless_stopped(until_available(partial(self.round, stop), self._health), stop, grace_s=10.0):
+                await unless_stopped(asyncio.sleep(_IDLE_S), stop)
+
+    async def round(self, stop: asyncio.Event) -> int:
+        """Some late entries of each journey that runs, in each slice that can be reached; the number of them."""
+        newest = {each.name: each for each in self._running().newest}
+
+        async def work(slice_: slices.Slice) -> int:
+            async with slice_.at() as connection:
+                there = await journeys_with_late(connection, sorted(newest), self._clock.now())
+            looked = 0
+            for name in _RNG.sample(there, len(there)):
+                if not stop.is_set():
+                    looked += await self._again(slice_, newest[name])
+            return looked
+
+        found = await slices.everywhere(self._pool, work, patience_s=None)
+        self._health.ready()
+        return sum(found.done)
+
+    async def _again(self, slice_: slices.Slice, journey: Journey) -> int:
+        async with slice_.at() as connection:
+            late = await take_late(connection, journey.name, self._clock.now(), _MEANWHILE, LARGEST)
+        faults: dict[tuple[str, str], str] = {}
+        comers: list[Comer] = []
+        for each in late:
+            try:
+                comers.append(self._comer(journey, each))
+            except (SetAside, DocumentFaults) as fault:
+                faults[each.member_id, each.key] = str(fault)
+        if comers:
+            _, found = await self._sifted(journey, comers)
+            faults |= {each.place: fault for each, fault in found}
+        now = self._clock.now()
+        again = [_tried(each, faults[place], now) for each in late if (place := (each.member_id, each.key)) in faults]
+        async with slice_.at() as connection:
+            await end_late(connection, [each for each in late if (each.member_id, each.key) not in faults], again)
+        for each in again:
+            if each.due_at is None:
+                JOURNEY_SET_ASIDE.inc()
+                log.error("an entry of a journey is set aside", journey=journey.label, why=each.fault)
+        return len(late)
+
+    def _comer(self, journey: Journey, late: LateEntry) -> Comer:
+        """Raises `SetAside` and `DocumentFaults` where it does not fit what is published now."""
+        context = {} if late.context is None else read_context(orjson.loads(late.context), journey.context)
+        plain = comer(journey, late.key, late.member_id, late.at, context)
+        if late.event is None:
+            return plain
+        body = late.event.encode() if isinstance(late.event, str) else late.event
+        event = self._versions.read_event(body, late.at)
+        return plain if event is None else plain._replace(facts=event)
+
+    async def _sifted(self, journey: Journey, comers: Sequence[Comer]) -> tuple[int, list[tuple[Comer, str]]]:
+        """How many came in, and who cannot be decided: a part of which that is so is halved."""
+        parts, faults, entered, failures = [list(comers)] if comers else [], list[tuple[Comer, str]](), 0, 0
+        while parts:
+            part = parts.pop()
+            try:
+                entered += await self._gate.let_in(journey, part)
+            except Exception as fault:
+                if is_passing(fault):
+                    raise
+                failures += 1
+                if len(part) == 1 or failures > _MOST_FAILURES:
+                    faults += [(each, f"{type(fault).__name__}: {fault}") for each in part]
+                else:
+                    parts += [part[len(part) // 2 :], part[: len(part) // 2]]
+        return entered, faults
+
+
+def _late(journey: Journey, comer_: Comer, fault: str, now: datetime) -> LateEntry:
+    facts = comer_.facts
+    return LateEntry(
+        comer_.member_id,
+        journey.name,
+        comer_.key,
+        journey.version,
+        facts.occurred_at,
+        None if (facts.source, facts.type) == NO_EVENT else encode_event(facts),
+        orjson.dumps(context_document(comer_.context)) if journey.context else None,
+        1,
+        now + _FIRST,
+        fault,
+        now,
+    )
+
+
+def _tried(late: LateEntry, fault: str, now: datetime) -> LateEntry:
+    """One that was tried once more."""
+    tries = late.tries + 1
+    due_at = now + min(_LONGEST, _FIRST * 2 ** (tries - 1)) if tries < _TRIES else None
+    return late._replace(tries=tries, due_at=due_at, fault=fault)

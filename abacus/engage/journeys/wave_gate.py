@@ -1,0 +1,44 @@
+"""The gate for waves: a page that cannot be told is taken in halves, and a member who alone cannot be told is late, and
+holds up nobody behind it. So a service that is away stops a wave instead of making the whole of it late.
+"""
+
+from collections.abc import Sequence
+
+from abacus.core.errors import Unavailable
+from abacus.engage.journeys.decide.journey import Journey
+from abacus.engage.journeys.gate import FACTS, Comer, Gate
+from abacus.engage.journeys.late_entries import LateEntries, is_passing
+
+
+class WaveGate:
+    """For one process at a time. Every method raises `Unavailable`."""
+
+    def __init__(self, gate: Gate, late: LateEntries, page: int) -> None:
+        self._gate = gate
+        self._late = late
+        self._page = page
+        self._most: dict[str, int] = {}  # members or accounts that come to a journey at once
+
+    def most(self, journey: Journey) -> int:
+        """How many come with the next page."""
+        return self._most.get(journey.name, self._page)
+
+    async def let_in(self, journey: Journey, comers: Sequence[Comer]) -> None:
+        """A page of them."""
+        most = self.most(journey)
+        try:
+            await self._gate.let_in(journey, comers)
+        except Exception as fault:
+            if is_passing(fault):
+                raise
+            if most > 1 or _concerns_all(fault):
+                self._most[journey.name] = max(1, most // 2)
+                raise Unavailable(FACTS, str(fault)) from fault
+            await self._late.keep(journey, [(each, f"{type(fault).__name__}: {fault}") for each in comers])
+        else:
+            self._most[journey.name] = min(self._page, 2 * most)
+
+
+def _concerns_all(fault: Exception) -> bool:
+    """Whether it is of the journey, and not of a member."""
+    return isinstance(fault, Unavailable) and fault.dependency != FACTS
