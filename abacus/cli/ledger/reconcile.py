@@ -157,8 +157,9 @@ def _shown(account: Account) -> Iterator[str | Shown]:
 
 
 def _decided(by: str, actions: Sequence[Actions]) -> Table:
-    rows = [[each.owner, each.kind, *(f"{count:,}" for count in each[2:])] for each in actions]
-    return Table(f"Decided by {by}s", [by, "kind", "decided", "delivered", "waiting", "refused"], rows)
+    names = [name for name in Actions._fields[2:] if name != "set_aside" or any(each.set_aside for each in actions)]
+    rows = [[each.owner, each.kind, *(f"{getattr(each, name):,}" for name in names)] for each in actions]
+    return Table(f"Decided by {by}s", [by, "kind", *(name.replace("_", " ") for name in names)], rows)
 
 
 def _lines(title: str, name: str, lines: Mapping[str, SourceAccount]) -> Table:

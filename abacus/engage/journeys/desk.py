@@ -67,10 +67,9 @@ class JourneyDesk(StatedDesk[Journey, JourneyPublications]):
 
     async def where(self, history: Sequence[Journey], member_id: str) -> Whereabouts:
         """Where a member is in a journey, whose versions these are, how it came there, and why it did not enter."""
-        names = {node.number: name for journey in history for name, node in journey.nodes.items()}
         around, versions = await self.around(), JourneyVersions(JourneyStore(self._pool))
         armed = ArmedVersions(versions.of, lambda: around)
-        return await whereabouts(self._pool, armed, history[-1].name, member_id, names=names, now=self.now())
+        return await whereabouts(self._pool, armed, history, member_id, self.now())
 
     async def glance(self, name: str, version: int | None = None) -> Glance:
         """What a page shows of the report at once."""

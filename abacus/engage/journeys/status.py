@@ -1,13 +1,20 @@
 """The line of journeys in the state of things, and the metrics of what people have to look at."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.core.status import Cause, Problem, Undelivered
 from abacus.documents.decide.states import Status
-from abacus.engage.journeys.metrics import JOURNEY_ASIDE, JOURNEY_LATE, JOURNEY_PACKS
+from abacus.engage.journeys.decide.orders import receiver_of
+from abacus.engage.journeys.metrics import (
+    JOURNEY_ASIDE,
+    JOURNEY_LATE,
+    JOURNEY_PACKS,
+    JOURNEY_WAITING,
+    JOURNEY_WAITING_FOR,
+)
 from abacus.platform import slices
 from abacus.platform.measuring import set_series
 from abacus.platform.postgres import Pool, passing_failures
@@ -17,11 +24,8 @@ from abacus.platform.status import CapabilityStatus
 _LATE_AFTER: Final = timedelta(minutes=5)
 MOST_COUNTED: Final = 100_000
 
-# A journey that is paused or ended stands still, and so do its waits.
-_RUNNING: Final = f"""
-select name from (
-    select distinct on (name) name, status from journey where approved_at is not null order by name, version desc
-) newest where status = '{Status.APPROVED}'
+_STATES: Final = """
+select distinct on (name) name, status from journey where approved_at is not null order by name, version desc
 """
 _WAITING: Final = Statement(f"""
 select (select count(*) from (select from pack limit {MOST_COUNTED}) p) as packs, (
@@ -30,6 +34,22 @@ select (select count(*) from (select from pack limit {MOST_COUNTED}) p) as packs
         select due from pack where journey = j.journey and awaits = a.awaits and due <= :now order by due limit 1
     ) p
 ) as late_at
+""")
+# When an order was asked for is when it was decided; one that cannot be taken yet is put off, and due later.
+_TO_DO: Final = Statement(f"""
+select (select count(*) from (select from journey_deed limit {MOST_COUNTED}) d) as deeds, (
+    select min(d.at) from unnest(:doing::text[]) j (journey) cross join lateral (
+        select at from journey_deed where journey = j.journey order by at limit 1
+    ) d
+) as deeds_at, orders, orders_at
+from (
+    select count(*) as orders, min(decided_at) filter (where is_done) as orders_at
+    from unnest(:receivers::text[], :are_done::boolean[]) as r (receiver, is_done)
+    cross join lateral (
+        select decided_at from action a where a.receiver = r.receiver and a.done_at is null and a.refused_at is null
+        order by due_at limit {MOST_COUNTED}
+    ) a
+) o
 """)
 _ASIDE: Final = Statement("""
 select journey, sum(members)::bigint from (
@@ -40,20 +60,44 @@ select journey, sum(members)::bigint from (
 """)
 
 
+class Waiting(NamedTuple):
+    """How much waits, counted to `MOST_COUNTED` in a slice, and since when the first has that a journeyer would do."""
+
+    many: int = 0
+    since: datetime | None = None
+
+
+NOTHING: Final = Waiting()
+
+
 class JourneyState(NamedTuple):
     """Packs that wait, counted to `MOST_COUNTED` in a slice; since when the first wait of a journey that runs is over;
-    and members who are set aside, by journey.
+    and how often members are set aside, by journey. `deeds` were decided for members together, and wait until they are
+    actions; `orders` to start or end a visit wait for their journey.
     """
 
     packs: int
     late_at: datetime | None
     aside: Mapping[str, int]
+    deeds: Waiting = NOTHING
+    orders: Waiting = NOTHING
 
 
 def told_of(state: JourneyState, now: datetime) -> Undelivered:
-    members = sum(state.aside.values())
-    figures = {"journey_packs": state.packs, "journeys_late_at": state.late_at, "journey_members_aside": members}
-    told = f"{state.packs:,} packs wait, {members:,} members set aside"
+    aside = sum(state.aside.values())
+    figures = {
+        "journey_packs": state.packs,
+        "journeys_late_at": state.late_at,
+        "journey_members_aside": aside,
+        "journey_deeds": state.deeds.many,
+        "journey_deeds_since": state.deeds.since,
+        "journey_orders": state.orders.many,
+        "journey_orders_since": state.orders.since,
+    }
+    told = (
+        f"{state.packs:,} packs wait, {state.deeds.many:,} deeds and {state.orders.many:,} orders to be done,"
+        f" {aside:,} members set aside"
+    )
     return Undelivered("journeys", told, figures, _problem(state, now))
 
 
@@ -63,27 +107,53 @@ def _problem(state: JourneyState, now: datetime) -> Problem | None:
         remedy = "abacus journeys aside, and abacus journeys retry NAME once it is mended"
         fault = f"members of journeys are set aside: {told}"
         return Problem(fault, remedy, cause=Cause.NEEDS_SOMEBODY, about="journeys")
-    if state.late_at is not None and now - state.late_at > _LATE_AFTER:
-        return Problem(
-            f"waits of journeys are over since {state.late_at:%Y-%m-%d %H:%M:%S} UTC, and nobody goes on",
-            "see that the journeyer runs and reads its events, and its log",
-            cause=Cause.NEEDS_SOMEBODY,
-            about="journeys",
-            since=state.late_at,
-        )
+    late = {
+        "waits of journeys are over since {}, and nobody goes on": state.late_at,
+        "deeds of journeys wait since {}, and nobody does them": state.deeds.since,
+        "entries to journeys, or ends of visits, wait since {}": state.orders.since,
+    }
+    for fault, since in late.items():
+        if since is not None and now - since > _LATE_AFTER:
+            return Problem(
+                fault.format(f"{since:%Y-%m-%d %H:%M:%S} UTC"),
+                "see that the journeyer runs and reads its events, and its log",
+                cause=Cause.NEEDS_SOMEBODY,
+                about="journeys",
+                since=since,
+            )
     return None
 
 
 async def journey_state(pool: Pool, now: datetime) -> JourneyState:
     """Of slices that can be reached. Raises `Unavailable`."""
     async with passing_failures():
-        running = [row[0] for row in await pool.fetch(_RUNNING)]
+        states = {name: Status(status) for name, status in await pool.fetch(_STATES)}
+    # A journey that is paused stands still, and so does what waits in it; of an ended one the waits do.
+    running = [name for name, status in states.items() if status is Status.APPROVED]
+    doing = [name for name, status in states.items() if status in {Status.APPROVED, Status.ENDED}]
     rows = await slices.rows_in_reach(pool, _WAITING(running=running, now=now))
+    to_do = await slices.rows_in_reach(
+        pool,
+        _TO_DO(
+            doing=doing,
+            receivers=[receiver_of(name) for name in states],
+            are_done=[name in doing for name in states],
+        ),
+    )
     aside: dict[str, int] = {}
     for journey, members in await slices.rows_in_reach(pool, _ASIDE()):
         aside[journey] = aside.get(journey, 0) + members
-    late_at = min((row["late_at"] for row in rows if row["late_at"] is not None), default=None)
-    return JourneyState(sum(row["packs"] for row in rows), late_at, aside)
+    return JourneyState(
+        sum(row["packs"] for row in rows),
+        _first(row["late_at"] for row in rows),
+        aside,
+        Waiting(sum(row["deeds"] for row in to_do), _first(row["deeds_at"] for row in to_do)),
+        Waiting(sum(row["orders"] for row in to_do), _first(row["orders_at"] for row in to_do)),
+    )
+
+
+def _first(times: Iterable[datetime | None]) -> datetime | None:
+    return min((each for each in times if each is not None), default=None)
 
 
 async def measure(pool: Pool, clock: Clock) -> None:
@@ -91,8 +161,15 @@ async def measure(pool: Pool, clock: Clock) -> None:
     now = clock.now()
     state = await journey_state(pool, now)
     JOURNEY_PACKS.set(state.packs)
-    JOURNEY_LATE.set(0.0 if state.late_at is None else (now - state.late_at).total_seconds())
+    JOURNEY_LATE.set(_age(state.late_at, now))
+    for what, waiting in {"deeds": state.deeds, "orders": state.orders}.items():
+        JOURNEY_WAITING.labels(what).set(waiting.many)
+        JOURNEY_WAITING_FOR.labels(what).set(_age(waiting.since, now))
     set_series(JOURNEY_ASIDE, state.aside)
+
+
+def _age(since: datetime | None, now: datetime) -> float:
+    return 0.0 if since is None else (now - since).total_seconds()
 
 
 async def _undelivered(pool: Pool, clock: Clock) -> Undelivered:

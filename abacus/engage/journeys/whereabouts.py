@@ -11,8 +11,12 @@ import orjson
 
 from abacus.core.errors import SetAside
 from abacus.core.fields import DocumentFaults
+from abacus.core.ids import journey_effect_key
 from abacus.engage.journeys.armed_versions import ArmedVersions
 from abacus.engage.journeys.decide.context import read_context
+from abacus.engage.journeys.decide.effects import kind_of
+from abacus.engage.journeys.decide.journey import Journey
+from abacus.engage.journeys.decide.node import Do
 from abacus.engage.journeys.decide.retrace import retraced
 from abacus.engage.journeys.decide.seat import Seat
 from abacus.engage.journeys.decide.visit import Left, Place, Seen, Visitor, Woken
@@ -40,6 +44,16 @@ from action
 where member_id = :member_id and owner_kind = 'journey' and owner = :journey and key like :prefix
 order by decided_at, key
 """)
+# What was decided for members together and is no action yet, and what cannot be made one.
+_NOT_MADE: Final = Statement("""
+select u.visit, d.version, d.node, d.turn, d.at, 'waiting', null
+from journey_deed d cross join lateral unnest(d.members, d.visits) as u (member, visit)
+where d.journey = :journey and :member = any(d.members) and u.member = :member
+union all
+select visit, version, node, turn, at, 'set aside', fault from journey_deed_aside
+where member_id = :member_id and journey = :journey
+order by 5, 3, 4
+""")
 
 
 class Stop(NamedTuple):
@@ -65,7 +79,7 @@ class Step(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What was decided for the member at a node, and what became of it."""
+    """What was decided for the member at a node, and what became of it: done, refused, waiting, or set aside."""
 
     node: str
     kind: str
@@ -99,13 +113,16 @@ class Whereabouts(NamedTuple):
 
 
 async def whereabouts(
-    pool: Pool, versions: ArmedVersions, journey: str, member_id: str, *, names: Mapping[int, str], now: datetime
+    pool: Pool, versions: ArmedVersions, history: Sequence[Journey], member_id: str, now: datetime
 ) -> Whereabouts:
-    """`names` has the nodes of all versions by number. Raises `Unavailable`."""
+    """In a journey, whose versions these are. Raises `Unavailable`."""
+    journey = history[-1].name
+    names = {node.number: name for version in history for name, node in version.nodes.items()}
     async with slices.at(pool, member_id) as connection:
         stays = await stays_of(connection, journey, member_id, _VISITS)
         trails = [await passed(connection, each.seat, each.left_at or now) for each in stays]
-        done = [await _done(connection, each.seat, names) for each in stays]
+        not_made = await _not_made(connection, history, stays)
+        done = [[*await _done(connection, each.seat, names), *not_made.get(each.seat.visit, ())] for each in stays]
         due = [
             await _due(connection, each.seat, _waits_at(each, trail)) for each, trail in zip(stays, trails, strict=True)
         ]
@@ -150,6 +167,23 @@ async def _done(connection: Connection, seat: Seat, names: Mapping[int, str]) ->
     prefix = _escaped(f"journey:{seat.journey}:{seat.visit}:{seat.member_id}:")
     rows = await connection.fetch(*_DONE(member_id=seat.member_id, journey=seat.journey, prefix=f"{prefix}%"))
     return [Done(names.get(row["node"], str(row["node"])), *row[1:]) for row in rows]
+
+
+async def _not_made(
+    connection: Connection, history: Sequence[Journey], stays: Sequence[Stay]
+) -> Mapping[int, Sequence[Done]]:
+    """By visit."""
+    if not stays:
+        return {}
+    seat, found = stays[0].seat, dict[int, list[Done]]()
+    nodes = {(each.version, node.number): node for each in history for node in each.nodes.values()}
+    asked = _NOT_MADE(journey=seat.journey, member=seat.member, member_id=seat.member_id)
+    for visit, version, number, turn, at, state, reason in await connection.fetch(*asked, timeout=LONG_S):
+        key = journey_effect_key(seat.journey, visit, seat.member_id, number, turn)
+        node = nodes[version, number]
+        kind = kind_of(node.part.deed) if isinstance(node.part, Do) else ""
+        found.setdefault(visit, []).append(Done(node.name, kind, key, at, state, reason))
+    return found
 
 
 def _escaped(text: str) -> str:

@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 from abacus.oversight.reconcile.asked import Asked, Outcomes
 from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Account, Finding, NamedFault, Origin
+from abacus.oversight.reconcile.decide.lines import added
 from abacus.oversight.reconcile.decide.verdict import FAULTS, verdict_of
 from abacus.oversight.reconcile.effects import Effects, totals_of_campaigns
 from abacus.oversight.reconcile.events import EventTable
-from abacus.oversight.reconcile.journeys import compared_visits
+from abacus.oversight.reconcile.journeys import compared_visits, deeds_not_made
 from abacus.oversight.reconcile.messages import AsOf, MessageTable
 from abacus.oversight.reconcile.offer_codes import compared_codes
 from abacus.oversight.reconcile.offers import compared_offers
@@ -40,7 +41,9 @@ async def tell(account: Account, evidence: Evidence, as_of: AsOf) -> None:
     account.add_asks(account.campaigns, awards.groups)
     account.add_asks(account.journeys, of_journeys.groups)
     account.actions += await evidence.campaigns.actions()
-    account.journey_actions += await evidence.journeys.actions()
+    window = account.window
+    not_made = await deeds_not_made(evidence.connection, window.start, window.end)
+    account.journey_actions += added([*await evidence.journeys.actions(), *not_made])
     account.totals += await totals_of_campaigns(evidence.connection)
     account.visits += await compared_visits(evidence.connection)
     account.grants += [*await evidence.campaigns.grants(), *await evidence.journeys.grants()]

@@ -1,23 +1,27 @@
-"""What people have to look at in journeys: waits that nobody runs, and members who could not be moved."""
+"""What people have to look at in journeys: waits that nobody runs, what nobody does, and members who are set aside."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from abacus.core.clock import SystemClock
 from abacus.documents.decide.states import Act
 from abacus.documents.stated import Change
+from abacus.engage.actions.action_store import plan
+from abacus.engage.journeys.decide.orders import CALLER, Asking, start_order
+from abacus.engage.journeys.deed_rows import DeedRow
 from abacus.engage.journeys.journey_store import JourneyStore
 from abacus.engage.journeys.kind import JOURNEYS
+from abacus.engage.journeys.metrics import JOURNEY_WAITING_FOR
 from abacus.engage.journeys.pack_rows import put
-from abacus.engage.journeys.status import STATUS, JourneyState, journey_state, measure, told_of
+from abacus.engage.journeys.status import NOTHING, STATUS, JourneyState, Waiting, journey_state, measure, told_of
 from abacus.platform import slices
 from abacus.platform.postgres import Pool
 from tests.engage.journeys.examples import AROUND, journey
 from tests.engage.journeys.travelling import pack
 from tests.support.agreed import agree
 
-NOW = datetime(2026, 3, 2, 4).astimezone()
+NOW = datetime(2026, 3, 2, 4, tzinfo=UTC)
 
 
 async def waits_since(pool: Pool, due: datetime) -> None:
@@ -45,11 +49,39 @@ async def test_waits_of_journeys_that_run_are_late(pool: Pool) -> None:
     assert (await journey_state(pool, now)).late_at is None
 
 
+async def test_deeds_and_orders_wait_since_they_were_decided(pool: Pool) -> None:
+    """Also an order that was put off. For a journey that is paused nobody does them."""
+    store, now = JourneyStore(pool), SystemClock().now()
+    await agree(pool, JOURNEYS, store, journey(ends_at=(now + timedelta(days=30)).isoformat()), AROUND)
+    assert (await journey_state(pool, now))[3:] == (NOTHING, NOTHING)
+    first, second = now - timedelta(minutes=10), now - timedelta(minutes=7)
+    for number, at in enumerate((second, first)):
+        order = start_order(Asking("welcome", f"m{number}", f"key:{number}", CALLER, "partner:acme"), {}, now)
+        async with slices.at(pool, order.member_id) as connection, connection.transaction():
+            await plan(connection, [order._replace(due_at=now + timedelta(seconds=30))], at)
+            deed = DeedRow("welcome", at, 1, 1, 3, 0, None, [number], [1])
+            await connection.copy_records_to_table("journey_deed", records=[deed], columns=DeedRow._fields)
+    assert (await journey_state(pool, now))[3:] == (Waiting(2, first), Waiting(2, first))
+    await measure(pool, SystemClock())
+    values = {each.labels["what"]: each.value for family in JOURNEY_WAITING_FOR.collect() for each in family.samples}
+    assert {what: round(value / 60) for what, value in values.items()} == {"deeds": 10, "orders": 10}
+    await store.move("welcome", 1, Act.PAUSE, Change("person:ann", now))
+    assert (await journey_state(pool, now))[3:] == (Waiting(2, None), Waiting(2, None))
+
+
 @pytest.mark.parametrize(
     ("state", "fault"),
     [
         (JourneyState(3, NOW - timedelta(minutes=4), {}), None),
-        (JourneyState(3, None, {}), None),
+        (JourneyState(3, None, {}, Waiting(3, NOW - timedelta(minutes=4)), Waiting(3, None)), None),
+        (
+            JourneyState(3, None, {}, deeds=Waiting(2, datetime(2026, 3, 2, 3, 50, tzinfo=UTC))),
+            "deeds of journeys wait since 2026-03-02 03:50:00 UTC, and nobody does them",
+        ),
+        (
+            JourneyState(3, None, {}, orders=Waiting(2, datetime(2026, 3, 2, 3, 50, tzinfo=UTC))),
+            "entries to journeys, or ends of visits, wait since 2026-03-02 03:50:00 UTC",
+        ),
         (
             JourneyState(3, None, {"welcome": 2}),
             "members of journeys are set aside: welcome (2)",

@@ -3,14 +3,17 @@
 from datetime import timedelta
 from typing import Any, Final
 
+from abacus.engage.journeys.armed_versions import ArmedVersions
 from abacus.engage.journeys.decide.visit import Seen
 from abacus.engage.journeys.refusal_rows import Refusal, keep, refusal_of
 from abacus.engage.journeys.whereabouts import Whereabouts, whereabouts
 from abacus.platform import slices
 from abacus.platform.postgres import Pool
 from tests.engage.campaigns.offers import NOW, order
-from tests.engage.journeys.examples import HELLO, ORDERS, journey, nodes, rule
+from tests.engage.journeys.examples import AROUND, HELLO, ORDERS, journey, nodes, rule
+from tests.engage.journeys.test_walks import Versions
 from tests.engage.journeys.trip import Trip
+from tests.engage.journeys.unfolding import WAYS, House, deed_actions, through
 
 DAY: Final = timedelta(days=1)
 BY_TIER: Final[dict[str, Any]] = nodes(
@@ -24,8 +27,7 @@ BY_TIER: Final[dict[str, Any]] = nodes(
 
 
 async def where(trip: Trip, member_id: str) -> Whereabouts:
-    names = {node.number: name for name, node in trip.journey.nodes.items()}
-    return await whereabouts(trip.pool, trip.armed, "welcome", member_id, names=names, now=trip.clock.now())
+    return await whereabouts(trip.pool, trip.armed, [trip.journey], member_id, trip.clock.now())
 
 
 async def test_each_decision_is_told_with_the_value_that_it_was_made_by(pool: Pool) -> None:
@@ -63,6 +65,28 @@ async def test_the_end_of_a_visit_has_its_reason(pool: Pool) -> None:
     (visit,) = (await where(trip, "m2")).visits
     assert (visit.why, visit.steps[-1].woken) == ("through", "event")
     assert [(each.node, each.way) for each in visit.steps[-1].stops] == [("second", "event"), ("done", "")]
+
+
+async def test_what_waits_to_be_done_and_what_cannot_be_done_is_told(pool: Pool) -> None:
+    house = House(pool, "welcome", entry={"api": True}, context={"trip": "integer"})
+    (of,) = house.journeys.values()
+    await house.come_in(of, [1], b'{"trip": 7}')
+    await house.come_in(of, [2])
+    await through(house, [3])
+    known = ArmedVersions(Versions(of).of, lambda: AROUND)
+
+    async def told(member_id: str) -> set[tuple[str, str, str]]:
+        (visit,) = (await whereabouts(pool, known, [of], member_id, house.clock.now())).visits
+        assert [each.decided_at for each in visit.done] == [house.clock.now()] * 2
+        assert {each.key.rpartition(":")[0] for each in visit.done} == {f"journey:welcome:1:{member_id}"}
+        assert all((each.state == "set aside") == ("trip" in (each.reason or "")) for each in visit.done)
+        return {(each.node, each.kind, each.state) for each in visit.done}
+
+    waits = {("hello", "tell", "waiting"), ("gift", "award", "waiting")}
+    assert (await told("m1"), await told("m2")) == (waits, waits)
+    await house.unfold(house.unfolder_by(deed_actions(journey(**WAYS))))  # which knows of no trip
+    aside = {("hello", "tell", "set aside"), ("gift", "award", "set aside")}
+    assert (await told("m1"), await told("m2")) == (aside, waits)
 
 
 async def test_who_never_entered_was_nowhere(pool: Pool) -> None:

@@ -1,17 +1,27 @@
-"""Visits to journeys come out: each goes on or has ended, and each member inside waits in one pack."""
+"""Visits to journeys come out: each goes on or has ended, and each member inside waits in one pack. So does what was
+decided for members and is not done yet.
+"""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import pytest
 
-from abacus.oversight.reconcile.journeys import compared_visits
+from abacus.engage.journeys.aside_rows import set_deeds_aside
+from abacus.engage.journeys.deed_rows import DeedRow
+from abacus.engage.journeys.journey_store import JourneyStore
+from abacus.engage.journeys.kind import JOURNEYS
+from abacus.oversight.reconcile.decide.lines import Actions, added
+from abacus.oversight.reconcile.journeys import compared_visits, deeds_not_made
+from abacus.platform import slices
 from abacus.platform.postgres import Pool, snapshot
 from tests.engage.campaigns.offers import NOW, order
-from tests.engage.journeys.examples import ORDERS, journey, nodes, rule
+from tests.engage.journeys.examples import AROUND, ORDERS, journey, nodes, rule
+from tests.engage.journeys.test_walks import seat
 from tests.engage.journeys.trip import Trip
 from tests.oversight.reconcile.reconciling import as_owner
+from tests.support.agreed import agree
 from tests.support.slices import tables_of
 
 DAY: Final = timedelta(days=1)
@@ -46,6 +56,40 @@ async def test_visits_come_out(pool: Pool) -> None:
     assert await compared(pool) == []
     await travelled(pool)
     assert await compared(pool) == [(9, 9), (3, 3), (6, 6), (2, 2)]
+
+
+async def decide(pool: Pool, node: int, *members: int, at: datetime = NOW) -> None:
+    """Something at a node for members in their first visits, each in its slice."""
+    for each in members:
+        async with slices.at(pool, f"m{each}") as connection, connection.transaction():
+            deed = DeedRow("welcome", at, each, 1, node, 0, None, [each], [1])
+            await connection.copy_records_to_table("journey_deed", records=[deed], columns=DeedRow._fields)
+
+
+async def test_what_is_decided_and_not_done_yet_is_told_by_its_kind(pool: Pool) -> None:
+    of = journey()
+    await agree(pool, JOURNEYS, JourneyStore(pool), of, AROUND)
+    numbers = dict(map(tuple, await pool.fetch("select node, number from journey_node")))
+    await decide(pool, numbers["hello"], 1, 2)
+    await decide(pool, numbers["remind"], 3)
+    await decide(pool, numbers["thank"], 4)
+    await decide(pool, numbers["thank"], 5, at=NOW + DAY)
+    async with slices.at(pool, "m6") as connection:
+        deed = DeedRow("welcome", NOW, 6, 1, numbers["thank"], 0, None, [6], [1])
+        await set_deeds_aside(connection, [(deed, seat(6), "a bug")], NOW)
+    async with snapshot(pool) as connection:
+        found = await deeds_not_made(connection, NOW, NOW + DAY)
+    sent = Actions("welcome", "tell", decided=4, delivered=3, waiting=0, refused=1)
+    assert added([sent, *found]) == [
+        Actions("welcome", "award", decided=2, delivered=0, waiting=1, refused=0, set_aside=1),
+        Actions("welcome", "tell", decided=7, delivered=3, waiting=3, refused=1),
+    ]
+
+
+async def test_what_is_decided_belongs_to_a_visit(pool: Pool) -> None:
+    await travelled(pool)
+    await decide(pool, 3, 1, 2, 77)
+    assert (await compared(pool))[0] == (3, 2)
 
 
 @pytest.mark.parametrize(

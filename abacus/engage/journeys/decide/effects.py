@@ -15,7 +15,7 @@ from abacus.engage.campaigns.decide.worth import Worth, worth_of
 from abacus.engage.journeys.decide.context import context_document
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.node import End, Start
-from abacus.engage.journeys.decide.orders import Asking, end_order, start_order
+from abacus.engage.journeys.decide.orders import Asking, OrderKind, end_order, start_order
 from abacus.engage.journeys.decide.visit import Effect, Visitor
 from abacus.engage.journeys.decide.words import message_fields
 from abacus.ledger.types.award_envelope import Award as PointsAward
@@ -40,6 +40,17 @@ class Standing(NamedTuple):
     visitor: Visitor
     card: PublishedCard
     tier: str
+
+
+def kind_of(deed: Deed | Start | End) -> str:
+    """The kind of the action that it becomes."""
+    match deed:
+        case Start():
+            return OrderKind.START
+        case End():
+            return OrderKind.END
+        case _:
+            return deed.kind
 
 
 def planned(effect: Effect, of: Standing, now: datetime) -> PlannedAction:

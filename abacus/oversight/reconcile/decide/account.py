@@ -208,8 +208,10 @@ class Account:
     def _compare_actions(self, of: str, actions: Sequence[Actions]) -> None:
         if actions:
             decided = sum(each.decided for each in actions)
-            ended = sum(each.delivered + each.waiting + each.refused for each in actions)
-            self._compare(ComparedCounts(f"actions of {of}", decided, "delivered, waiting and refused", ended))
+            ended = sum(each.delivered + each.waiting + each.refused + each.set_aside for each in actions)
+            aside = any(each.set_aside for each in actions)
+            ends = "delivered, waiting, refused and set aside" if aside else "delivered, waiting and refused"
+            self._compare(ComparedCounts(f"actions of {of}", decided, ends, ended))
 
     def _compare(self, both: ComparedCounts) -> None:
         self.sums.append(both)

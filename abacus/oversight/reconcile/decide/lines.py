@@ -1,6 +1,7 @@
 """What an account counts: groups with the same facts, and the lines that they are added to. Pure values."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -48,7 +49,9 @@ class Published(NamedTuple):
 
 
 class Actions(NamedTuple):
-    """The actions of one kind that a campaign, or a journey, decided in the window, and what became of them."""
+    """The actions of one kind that a campaign, or a journey, decided in the window, and what became of them. Only what
+    journeys decided may be set aside.
+    """
 
     owner: str
     kind: str
@@ -56,6 +59,16 @@ class Actions(NamedTuple):
     delivered: int
     waiting: int
     refused: int
+    set_aside: int = 0
+
+
+def added(actions: Iterable[Actions]) -> list[Actions]:
+    """Of one owner and kind together, in their order."""
+    sums: dict[tuple[str, str], tuple[int, ...]] = {}
+    for owner, kind, *counts in actions:
+        before = sums.get((owner, kind), (0,) * len(counts))
+        sums[owner, kind] = tuple(map(sum, zip(before, counts, strict=True)))
+    return [Actions(*of, *sums[of]) for of in sorted(sums)]
 
 
 class Totals(NamedTuple):
