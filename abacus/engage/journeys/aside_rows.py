@@ -11,6 +11,7 @@ from abacus.engage.journeys.decide.packs import LARGEST, Pack
 from abacus.engage.journeys.decide.seat import Seat
 from abacus.engage.journeys.decide.ways import NOWHERE
 from abacus.engage.journeys.deed_rows import DeedRow
+from abacus.engage.journeys.pack_rows import INSIDE
 from abacus.platform import slices
 from abacus.platform.postgres import Connection, Pool, snapshot
 from abacus.platform.sql import Statement, arrays, columns, unnested
@@ -39,6 +40,22 @@ class Aside(NamedTuple):
     members: int
 
 
+class PackAside(NamedTuple):
+    """A pack with its fault, and since when it is set aside."""
+
+    pack: Pack
+    fault: str
+    since: datetime
+
+
+class InsideAside(NamedTuple):
+    """How many members of packs that are set aside still wait for what their pack is for."""
+
+    node: int
+    arm: str | None
+    inside: int
+
+
 class _DeedAside(NamedTuple):
     """A deed for one member that cannot be made."""
 
@@ -61,6 +78,15 @@ select from pack where journey = :journey and awaits = :awaits and due = :due an
 _PUT_BACK: Final = Statement(f"""
 with back as (delete from pack_aside where journey = :journey returning {columns(Pack)})
 insert into pack ({columns(Pack)}) select {columns(Pack)} from back returning cardinality(members)
+""")
+_OF_VERSION: Final = Statement(f"""
+select node, arm, sum({INSIDE})::bigint from pack_aside p where journey = :journey and version = :version
+group by node, arm
+""")
+_TAKE_OF_VERSION: Final = Statement(f"""
+delete from pack_aside where journey = :journey and id = (
+    select id from pack_aside where journey = :journey and version = :version limit 1
+) returning {columns(Pack)}, fault, set_aside_at
 """)
 # An earlier decision of the same is there already, where a member was moved back and through the node again.
 _SET_DEEDS_ASIDE: Final = Statement(f"""
@@ -109,6 +135,19 @@ async def set_aside(connection: Connection, packs: Iterable[tuple[Pack, str]], n
     rows = [(*pack, _told(fault), now) for pack, fault in packs]
     if rows:
         await connection.copy_records_to_table("pack_aside", records=rows, columns=_COLUMNS)
+
+
+async def inside_aside(connection: Connection, journey: str, version: int) -> list[InsideAside]:
+    """Members of a version who are set aside."""
+    return [InsideAside(*row) for row in await connection.fetch(*_OF_VERSION(journey=journey, version=version))]
+
+
+async def take_aside(connection: Connection, journey: str, version: int) -> PackAside | None:
+    """A pack of a version that was set aside; it is gone with the transaction. None where there is none, or somebody
+    else has just taken it.
+    """
+    row = await connection.fetchrow(*_TAKE_OF_VERSION(journey=journey, version=version))
+    return None if row is None else PackAside(Pack(*tuple(row)[:-2]), *tuple(row)[-2:])
 
 
 async def set_deeds_aside(connection: Connection, deeds: Iterable[tuple[DeedRow, Seat, str]], now: datetime) -> None:

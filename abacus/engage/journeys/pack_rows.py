@@ -75,17 +75,21 @@ _OF_VERSION: Final = "journey = :journey and awaits = :awaits and version = :ver
 _TAKE_VERSION: Final = Statement(f"""
 select {columns(Pack)} from pack where {_OF_VERSION} order by due, id limit :most for update
 """)
-# As a move finds them: the seats of members who still wait for what their pack is for.
+# As a move finds them: the seats of members who still wait for what their pack `p` is for.
+INSIDE: Final = """(
+    select count(*) from unnest(p.members, p.visits) as m (member, visit)
+    join seat s on s.journey = p.journey and s.member = m.member and s.visit = m.visit
+    where s.left_at is null and s.version = p.version
+        and s.node is not distinct from case when p.awaits then p.node end
+        and s.turn is not distinct from case when p.awaits then p.turn end
+)"""
 _INSIDE: Final = Statement(f"""
-select due, id, node, arm, (
-    select count(*) from unnest(members, visits) as m (member, visit)
-    join seat s on s.journey = :journey and s.member = m.member and s.visit = m.visit
-    where s.left_at is null and s.version = :version and s.node is not distinct from case when awaits then p.node end
-        and s.turn is not distinct from case when awaits then p.turn end
-)
-from pack p where {_OF_VERSION} order by due, id limit :most
+select due, id, node, arm, {INSIDE} from pack p where {_OF_VERSION} order by due, id limit :most
 """)
-_ARE_LEFT: Final = Statement("select exists(select from pack where journey = :journey and version = :version)")
+_ARE_LEFT: Final = Statement("""
+select exists(select from pack where journey = :journey and version = :version)
+    or exists(select from pack_aside where journey = :journey and version = :version)
+""")
 _LEFT: Final = Statement(f"""
 select u.journey, u.awaits, u.version from {unnested(Stay, version="integer")}
 where exists(select from pack p where p.journey = u.journey and p.awaits = u.awaits and p.version = u.version)
@@ -131,7 +135,7 @@ async def inside_packs(connection: Connection, line: Line, version: int, behind:
 
 
 async def are_left(connection: Connection, journey: str, version: int) -> bool:
-    """Whether any pack is of the version."""
+    """Whether any pack is of the version, also among those set aside."""
     return bool(await connection.fetchval(*_ARE_LEFT(journey=journey, version=version)))
 
 

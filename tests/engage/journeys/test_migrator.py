@@ -6,12 +6,13 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from abacus.engage.journeys.aside_rows import Aside, What, aside, put_back, set_aside
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.migration import Migration, Stand, read_migration
 from abacus.engage.journeys.decide.seat import Arrived, Entry, Go, Leaves, Moved, Waits
 from abacus.engage.journeys.migrator import Migrator
 from abacus.engage.journeys.mover import Mover
-from abacus.engage.journeys.pack_rows import Line
+from abacus.engage.journeys.pack_rows import BEGIN, Line, delete, take
 from abacus.engage.journeys.report import glance
 from abacus.platform import slices
 from abacus.platform.postgres import Pool
@@ -151,6 +152,32 @@ async def test_a_run_that_was_cut_off_goes_on(pool: Pool, there: Migration) -> N
     assert sum((await migrator.stands(there, nothing)).values()) == 3 * MEMBERS - moved
     assert await migrator.move(there, nothing) == 3 * MEMBERS - moved
     assert await where(pool) == {(2, 2, None): 3 * HALF, (2, 5, 5): 3 * HALF}
+
+
+async def test_who_is_set_aside_is_moved_too_and_stays_set_aside(pool: Pool, there: Migration) -> None:
+    clock = FixedClock(NOW)
+    moving = await inside(pool, clock)
+    pausing, since = Line(JOURNEY, awaits=False), NOW - DAY
+    for slice_ in await slices.slices_of(pool):
+        async with slice_.at() as connection, slices.in_place(connection):
+            packs = await take(connection, pausing, BEGIN, NOW + 9 * DAY, MEMBERS)
+            if packs:
+                await set_aside(connection, [(each, "a bug") for each in packs], since)
+                await delete(connection, packs)
+    migrator = Migrator(pool, clock)
+    assert await migrator.stands(there, nothing) == {
+        Stand(_NUMBERS["pause"], "a"): HALF,
+        Stand(_NUMBERS["second"], "a"): HALF,
+    }
+    pages: list[int] = []
+    assert (await migrator.move(there, pages.append), sum(pages)) == (MEMBERS, MEMBERS)
+    (found,) = await aside(pool)
+    assert found == Aside(JOURNEY, 2, _NUMBERS["pause"], What.WAIT, "a bug", since, HALF)
+    assert (await glance(pool, JOURNEY, 2)).inside == MEMBERS
+    assert (await put_back(pool, JOURNEY), await migrator.move(there, nothing)) == (HALF, 0)
+    assert await where(pool) == {(2, 2, None): HALF, (2, 5, 5): HALF}
+    clock.set(NOW + DAY + timedelta(seconds=3))
+    assert await run(pool, moving, pausing, clock.now()) == HALF
 
 
 async def test_two_at_once_move_everybody_once(pool: Pool, there: Migration) -> None:
