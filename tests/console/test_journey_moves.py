@@ -41,13 +41,13 @@ async def test_members_are_moved_by_two_people_who_have_seen_where_they_land(poo
         ben = await open_desk.inside("ben", "approver:SG")
         assert f'href="{MOVE}"' in (await ann.see("/journeys/welcome")).text
         page = await found(ann, MOVE)
-        assert (page["origins"], page["before"], page["after"]) == ([["1", "version 1, 2 inside"]], 1, 2)
+        assert (page["origins"], page["before"], page["after"]) == ([["1", "version 1: 2 members inside"]], 1, 2)
         rest = next(each for each in page["fields"] if each["name"] == "node-pause")
         assert (rest["value"], rest["options"][0]) == ("", ["", "choose"])
         assert ["rest", "rest: waits 3d"] in rest["options"]
         # Nothing is asked for before it is complete, nor before somebody has looked at a dry run.
         faulty = await ann.send(MOVE, MOVE, act="try", **{"from": "1"})
-        assert (faulty.status_code, "the map has to say where its members land" in faulty.text) == (422, True)
+        assert (faulty.status_code, "Choose where they go on" in faulty.text) == (422, True)
         typed = {"from": "1", "node-pause": "rest"}
         early = await ann.send(MOVE, MOVE, act="submit", **typed)
         assert (early.status_code, "Look at a dry run" in early.text) == (422, True)

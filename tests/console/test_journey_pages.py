@@ -195,25 +195,23 @@ def test_a_way_is_told_with_each_decision() -> None:
         {"node": "hello", "way": "", "conditions": []},
     ]
     done = [{"node": "hello", "do": {"tell": {}}}]
-    waits = {"for": "time", "over": "2026-01-12"}
+    waits = {"node": "rest", "for": "event", "over": "2026-01-12T02:00:00+00:00"}
+    at, later = "2026-01-10T02:00:00+00:00", "2026-01-12T02:00:00+00:00"
+    left = {"reason": "through", "node": "done", "conditions": []}
     legs = [
-        {"at": "2026-01-10", "woken": "entered", "trail": trail, "done": done, "waits": waits, "left": None},
-        {
-            "at": "2026-01-12",
-            "woken": "due",
-            "trail": [],
-            "done": [],
-            "waits": None,
-            "left": {"reason": "through", "node": "done", "conditions": []},
-        },
+        {"at": at, "woken": "entered", "trail": trail, "done": done, "waits": waits, "left": None},
+        {"at": later, "woken": "due", "trail": [], "done": [], "waits": None, "left": left},
     ]
-    words = went({"member_id": "bob", "against": None, "conditions": [], "legs": legs})
+    bob = {"member_id": "bob", "timezone": "Asia/Singapore"}
+    rest = "waits at rest for an event until 2026-01-12 10:00"
+    words = went({**bob, "against": None, "conditions": [], "legs": legs})
     assert words.says == [
-        "2026-01-10, entered: which (otherwise) → hello → waits for time until 2026-01-12. Done: tell at hello.",
-        "2026-01-12, due: leaves: through.",
+        "The clock is that of Asia/Singapore.",
+        f"2026-01-10 10:00, it enters: which (otherwise) → hello → {rest}. Done: tell at hello.",
+        "2026-01-12 10:00, the time has come: leaves: through.",
     ]
-    assert words.tables[0].rows == [["2026-01-10", "which", "var.amount gte 20", "15.00", "does not hold"]]
-    against = went({"member_id": "bob", "against": "it is over", "conditions": [seen], "legs": []})
+    assert words.tables[0].rows == [["2026-01-10 10:00", "which", "var.amount gte 20", "15.00", "does not hold"]]
+    against = went({**bob, "against": "it is over", "conditions": [seen], "legs": []})
     assert (against.says, len(against.tables[0].rows)) == (["bob does not enter: it is over."], 1)
 
 

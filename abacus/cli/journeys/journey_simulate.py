@@ -80,14 +80,15 @@ def _assumed(journey: Journey, beside: JourneyPublications, file: Path, entry: E
 def _document(journey: Journey, entry: Event, simulated: Simulated) -> dict[str, Any]:
     return {
         "journey": journey.label if journey.version else journey.name,
+        "timezone": journey.timezone,
         "member_id": entry.member_id,
         "conditions": [each._asdict() for each in simulated.seen],
         "against": simulated.against,
-        "legs": [_leg(each) for each in simulated.legs],
+        "legs": [_leg(journey, each) for each in simulated.legs],
     }
 
 
-def _leg(leg: Leg) -> dict[str, Any]:
+def _leg(journey: Journey, leg: Leg) -> dict[str, Any]:
     trail = [
         {
             "node": each.node.name,
@@ -101,13 +102,19 @@ def _leg(leg: Leg) -> dict[str, Any]:
     done = [
         {"key": each.key, "node": each.node.name, "do": do_document(each.deed), "arm": each.arm} for each in leg.effects
     ]
-    return {"at": leg.at, "woken": leg.woken.value, "trail": trail, "done": done, **_stop(leg)}
+    return {"at": leg.at, "woken": leg.woken.value, "trail": trail, "done": done, **_stop(journey, leg)}
 
 
-def _stop(leg: Leg) -> dict[str, Any]:
+def _stop(journey: Journey, leg: Leg) -> dict[str, Any]:
     match leg.stop:
         case Waiting(place, due, why, over):
-            waits = {"number": place.node, "for": why.value, "due": due, "over": over}
+            waits = {
+                "node": journey.by_number[place.node].name,
+                "number": place.node,
+                "for": why.value,
+                "due": due,
+                "over": over,
+            }
             return {"waits": waits, "left": None}
         case Left(reason, node, seen):
             left = {"reason": reason, "node": None if node is None else node.name}

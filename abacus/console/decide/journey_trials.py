@@ -1,12 +1,21 @@
 """What trials of journeys say, in sentences and tables: one member's way, and how many would take each way. Pure."""
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 from abacus.console.decide.trials import TrialWords
 from abacus.console.errands.decide.documents import Cell, Column, Table
 
 Document = Mapping[str, Any]
+_WOKEN: Final[Mapping[str, str]] = {"entered": "it enters", "due": "the time has come", "event": "an event comes"}
+_WAITS: Final[Mapping[str, str]] = {
+    "event": " for an event",
+    "rule": " for its rule",
+    "quiet": " for the end of quiet hours",
+    "rate": " for its turn",
+}
 _LOOKED: Final = (
     Column("when"),
     Column("node"),
@@ -18,16 +27,18 @@ _LOOKED: Final = (
 
 def went(document: Document) -> TrialWords:
     """Which way one member would go."""
+    zone = ZoneInfo(document["timezone"])
     rows: list[list[Cell]] = list(_seen("the entry", "", document["conditions"]))
     if document["against"] is not None:
         says = [f"{document['member_id']} does not enter: {document['against']}."]
     else:
-        says = [_leg(each) for each in document["legs"]]
+        says = [f"The clock is that of {zone}.", *(_leg(each, zone) for each in document["legs"])]
     for leg in document["legs"]:
+        at = _local(leg["at"], zone)
         for passed in leg["trail"]:
-            rows += _seen(leg["at"], passed["node"], passed["conditions"])
+            rows += _seen(at, passed["node"], passed["conditions"])
         if leg["left"] is not None:
-            rows += _seen(leg["at"], leg["left"]["node"] or "", leg["left"]["conditions"])
+            rows += _seen(at, leg["left"]["node"] or "", leg["left"]["conditions"])
     tables = [Table("decisions", "Decisions, with the values that they were made by", _LOOKED, rows, len(rows))]
     return TrialWords(says, tables if rows else ())
 
@@ -60,7 +71,7 @@ def would_take(document: Document) -> TrialWords:
     return TrialWords(says, [each for each in tables if each.rows])
 
 
-def _leg(leg: Document) -> str:
+def _leg(leg: Document, zone: ZoneInfo) -> str:
     """A walk from one wait to the next."""
     ways = [each["node"] + (f" ({each['way']})" if each["way"] else "") for each in leg["trail"]]
     done = [f"{', '.join(each['do'])} at {each['node']}" for each in leg["done"]]
@@ -68,9 +79,14 @@ def _leg(leg: Document) -> str:
         end = f"leaves: {leg['left']['reason']}"
     else:
         waits = leg["waits"]
-        end = f"waits for {waits['for']}" + (f" until {waits['over']}" if waits["over"] else "")
-    said = f"{leg['at']}, {leg['woken']}: {' → '.join([*ways, end])}."
+        why = _WAITS.get(waits["for"], "")
+        end = f"waits at {waits['node']}{why}" + (f" until {_local(waits['over'], zone)}" if waits["over"] else "")
+    said = f"{_local(leg['at'], zone)}, {_WOKEN.get(leg['woken'], leg['woken'])}: {' → '.join([*ways, end])}."
     return f"{said} Done: {'; '.join(done)}." if done else said
+
+
+def _local(at: str, zone: ZoneInfo) -> str:
+    return f"{datetime.fromisoformat(at).astimezone(zone):%Y-%m-%d %H:%M}"
 
 
 def _seen(at: str, node: str, conditions: Any) -> Iterator[list[Cell]]:

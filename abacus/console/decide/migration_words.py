@@ -15,7 +15,7 @@ _GO_ON: Final[Mapping[str, str]] = {
     GoesOn.AS_BEFORE: "they go on when they would have",
     GoesOn.AT_ONCE: "they go on at once",
 }
-_COLUMNS: Final = (Column("wait at"), Column("land at"), Column("and then"), Column("members", is_number=True))
+_COLUMNS: Final = (Column("from"), Column("to"), Column("and then"), Column("members", is_number=True))
 
 
 def landings(migration: Migration, before: Document, after: Document) -> Sequence[Sentence]:
@@ -25,9 +25,11 @@ def landings(migration: Migration, before: Document, after: Document) -> Sequenc
         landing = migration.landing(node.number)
         if landing is not None:
             there, goes_on = landing
-            place = "stay there" if there.name == node.name else f"go over to {there.name}"
-            says = f"({_does(before, node.name)}) {place} ({_does(after, there.name)}); {_GO_ON[goes_on]}."
-            told.append(Sentence(f"Members at {node.name}", says))
+            was, is_ = _does(before, node.name), _does(after, there.name)
+            place = f"go over to {there.name} ({is_})"
+            if there.name == node.name:
+                place = "stay there" if was == is_ else f"stay there, and then it is: {is_}"
+            told.append(Sentence(f"Members at {node.name}", f"({was}) {place}; {_GO_ON[goes_on]}."))
     return told
 
 
@@ -46,23 +48,29 @@ def arrivals(migration: Migration) -> Marks:
 def would_move(document: Mapping[str, Any]) -> TrialWords:
     """What a dry run found."""
     members = document["members"]
-    says = f"{members:,} members would be moved. Nothing was changed." if members else "Nobody is there to be moved."
-    return TrialWords([says], _table(document))
+    says = f"{counted(members)} would be moved. Nothing was changed." if members else "Nobody is there to be moved."
+    return TrialWords([says], _table("Where members would land", document))
 
 
 def moved(document: Mapping[str, Any]) -> TrialWords:
     """What the move did."""
     if document["moved"] is None:
         return TrialWords(["Nobody was moved: it waits for another person."])
-    return TrialWords([f"{document['moved']:,} members were moved."], _table(document))
+    moved = document["moved"]
+    says = f"{counted(moved)} {'was' if moved == 1 else 'were'} moved."
+    return TrialWords([says], _table("Where members landed", document))
 
 
-def _table(document: Mapping[str, Any]) -> Sequence[Table]:
+def counted(members: int) -> str:
+    return f"{members:,} member{'' if members == 1 else 's'}"
+
+
+def _table(title: str, document: Mapping[str, Any]) -> Sequence[Table]:
     rows: list[list[Cell]] = [
         [each["from"], each["to"], _GO_ON.get(each["goes_on"], each["goes_on"]), each["members"]]
         for each in document["nodes"]
     ]
-    return [Table("nodes", "Where members", _COLUMNS, rows, len(rows))] if rows else []
+    return [Table("nodes", title, _COLUMNS, rows, len(rows))] if rows else []
 
 
 def _does(document: Document, node: str) -> str:

@@ -15,7 +15,7 @@ from abacus.documents.form.types import Form, Table
 @dataclass(frozen=True, kw_only=True)
 class Told:
     """`changes` have each value before and after; `against` names what they are compared with. `everything` is all that
-    takes effect, as labelled rows.
+    takes effect, as labelled rows. `then` says what the approval does.
     """
 
     why: str = ""
@@ -26,6 +26,7 @@ class Told:
     about: Sequence[Named] = ()
     everything: Sequence[FieldLine] = ()
     picture: Picture | None = None
+    then: str = "What stands above takes effect at once."
 
 
 def changes_of(form: Form, before: Table | None, after: Table) -> Sequence[FieldLine]:

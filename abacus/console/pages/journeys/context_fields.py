@@ -14,6 +14,7 @@ from abacus.signals.events.types import VariableType
 
 MINUTES: Final = "%Y-%m-%dT%H:%M"  # as browsers send a time
 _BEFORE: Final = "context-"  # the name of a field
+_MISSING: Final = "missing"  # as a reader of contexts says it
 _WHOLE: Final = re.compile("-?[0-9]{1,19}")
 _YES_OR_NO: Final = (("", "choose"), ("true", "yes"), ("false", "no"))
 _INPUT_MODES: Final = {VariableType.INTEGER: "numeric", VariableType.DECIMAL: "decimal"}
@@ -55,6 +56,8 @@ def with_faults(typed: Form, faults: Iterable[Fault]) -> Form:
 
 
 def _sentence(message: str) -> str:
+    if message == _MISSING:
+        return "Fill this in."
     return f"{message[:1].upper()}{message[1:]}."
 
 

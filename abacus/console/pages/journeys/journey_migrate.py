@@ -9,7 +9,7 @@ from uuid import UUID
 
 from abacus.console.decide.form_field import FormField
 from abacus.console.decide.journey_picture import what_happens
-from abacus.console.decide.migration_words import landings
+from abacus.console.decide.migration_words import counted, landings
 from abacus.console.pages.drafts.trials import Trial
 from abacus.console.pages.journeys.journey_pages import PAGES
 from abacus.console.pages.journeys.migration_trials import NODE, Move, make_move, trials_of_move, try_move
@@ -34,15 +34,17 @@ from abacus.people.types.deed import Deed
 
 _CHOOSE: Final = ("", "choose")
 _NOBODY: Final = ("", "nobody waits here")
+_CHOOSE_ONE: Final = "Choose where they go on: the other version has no node of this name."
 _LOOK_FIRST: Final = "Look at a dry run of exactly this first: the person who approves it sees it."
 _NOT_AGREED: Final = "Nobody else has agreed to exactly this."
 
 
 @dataclass(frozen=True, kw_only=True)
 class JourneyMigratePage(Page):
-    """`origins` are the versions whose members may be moved, `before` is the chosen one, and `after` the version that
-    takes members in, if there is one. `refused` says why no map can help. `landings` tell the move, once nothing is
-    wrong with it; `waiting` is the approval that it waits for, and `agreed_by` the person who agreed.
+    """`origins` are the versions whose members may be moved, `before` is the chosen one with its members `inside`, and
+    `after` the version that takes members in, if there is one. `refused` says why no map can help. `landings` tell the
+    move, once nothing is wrong with it; `waiting` is the approval that it waits for, and `agreed_by` the person who
+    agreed.
     """
 
     template: ClassVar[str] = "journey_migrate.html"
@@ -51,12 +53,14 @@ class JourneyMigratePage(Page):
     address: str
     origins: Sequence[tuple[str, str]]
     before: int | None
+    inside: int
     after: int | None
     fields: Sequence[FormField]
     refused: str | None
     landings: Sequence[Sentence]
     trials: Part[Sequence[Trial]] | None
     is_tried: bool
+    is_moving: bool
     waiting: UUID | None
     agreed_by: str | None
 
@@ -91,12 +95,14 @@ async def migrate(call: Call) -> JourneyMigratePage:
         address=path if move is None else move.address,
         origins=[(str(each.version), _origin(each, versions.glance)) for each in versions.origins],
         before=None if before is None else before.version,
+        inside=0 if before is None else versions.glance.versions.get(before.version, 0),
         after=None if after is None else after.version,
         fields=[] if before is None or after is None else list(_fields(before, after, versions.glance)),
         refused=refused,
         landings=() if migration is None else _landings(migration),
         trials=trials,
         is_tried=await _members(call, move) is not None,
+        is_moving=await _is_moving(call, move),
         waiting=await _waiting(call, move),
         agreed_by=None if agreed is None else agreed.decided_by,
         form=form,
@@ -158,7 +164,11 @@ async def _judged(
     try:
         move = await call.rooms[JourneyDesk].migration(before.name, before.version, after.version, _map(before, form))
     except DocumentFaults as error:
-        wrong = {f"{NODE}{each.path}": _said(each) for each in error.faults if each.path in before.nodes}
+        wrong = {
+            f"{NODE}{each.path}": _said(each) if form.get(f"{NODE}{each.path}") else _CHOOSE_ONE
+            for each in error.faults
+            if each.path in before.nodes
+        }
         whole = [_said(each) for each in error.faults if each.path not in before.nodes]
         return None, wrong, " ".join(whole) or None
     except Refused as fault:
@@ -198,7 +208,7 @@ def _fields(before: Journey, after: Journey, members: Glance) -> Iterator[FormFi
 
 def _origin(version: Journey, members: Glance) -> str:
     inside = members.versions.get(version.version, 0)
-    return f"version {version.version}, {inside:,} inside"
+    return f"version {version.version}: {counted(inside)} inside"
 
 
 def _landings(migration: Migration) -> Sequence[Sentence]:
@@ -209,6 +219,11 @@ async def _members(call: Call, move: Move | None) -> int | None:
     """How many members the newest dry run found; None without one."""
     done = None if move is None else await move.dry_run(call)
     return None if done is None or done.document is None else int(done.document["members"])
+
+
+async def _is_moving(call: Call, move: Move | None) -> bool:
+    done = None if move is None else await move.run(call)
+    return done is not None and done.errand.state.is_open
 
 
 async def _waiting(call: Call, move: Move | None) -> UUID | None:

@@ -33,7 +33,8 @@ def _entry_fields(call: Call, journey: Journey) -> Sequence[FormField]:
 
 
 def _member_fields(call: Call, journey: Journey) -> Sequence[FormField]:
-    member = FormField("member", "Member", "" if journey.entry.on else "bob")
+    hint = "Its id; without one that of the event." if journey.entry.on else "Its id."
+    member = FormField("member", "Member", "" if journey.entry.on else "bob", hint=hint)
     return [member, *_entry_fields(call, journey), *_then_fields(call, journey)]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final
 
 from abacus.console.decide.journey_picture import picture_of
@@ -22,8 +23,9 @@ from abacus.people.types.deed import Deed
 
 _WHY: Final = (
     "Members who are inside go on by another version than the one by which they entered, so another person looks at"
-    " where each of them lands. Nobody is moved by the approval itself: then somebody who may edit journeys moves them."
+    " where each of them lands."
 )
+_THEN: Final = "Nobody is moved at once: once you approve it, people who may edit journeys can move these members."
 
 
 def _title(approval: Approval, document: Any) -> str:
@@ -35,22 +37,21 @@ async def _told(call: Call, approval: Approval, document: Any) -> Told:
     told = Told(
         why=_WHY,
         facts=[("What happens", approval.summary)],
-        changes=[changed(name, name, there) for name, there in document["nodes"].items()],
-        against=f"{approval.subject}@{document['from']}",
         about=[Named("journey", f"{approval.subject}@{document['to']}")],
+        then=_THEN,
     )
+    move = Move.of(approval, document)
     with suppress(Refused, DocumentFaults):
-        move = Move.of(approval, document)
         migration = await call.rooms[JourneyDesk].migration(*move.versions, move.map)
         before, after = (JOURNEYS.to_document(each) for each in (migration.before, migration.after))
-        return Told(
-            why=told.why,
-            facts=told.facts,
-            sentences=landings(migration, before, after),
-            about=told.about,
-            picture=picture_of(after, arrivals(migration)),
+        return replace(
+            told, sentences=landings(migration, before, after), picture=picture_of(after, arrivals(migration))
         )
-    return told
+    return replace(
+        told,
+        changes=[changed(name, name, there) for name, there in document["nodes"].items()],
+        against=f"{approval.subject}@{document['from']}",
+    )
 
 
 def _trying(approval: Approval, document: Any) -> Trying:

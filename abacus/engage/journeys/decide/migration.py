@@ -74,7 +74,8 @@ class Migration:
         lands = {node.name: landing.node.name for node in self.nodes() if (landing := self.landing(node.number))}
         document = {"from": self.before.version, "to": self.after.version, "nodes": lands}
         moved = [f"{name} to {there}" for name, there in lands.items() if name != there]
-        summary = f"move {members:,} members from {self.label}: {', '.join(moved) or 'each node to its namesake'}"
+        who = f"{members:,} member{'' if members == 1 else 's'}"
+        summary = f"move {who} from {self.label}: {', '.join(moved) or 'each node to its namesake'}"
         journey = self.before
         return Proposal(ApprovalKind.JOURNEY_MIGRATION, journey.name, journey.country, summary, canonical(document))
 
