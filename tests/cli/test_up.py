@@ -45,6 +45,7 @@ DEMO_KEYS = {
     "counters",
     "campaigns",
     "journeys",
+    "series",
     "documents",
     "offers",
     "rewards",
@@ -63,6 +64,13 @@ CAMPAIGNS = {
     "demo_late_delivery": {"events": 20, "done": 20, "points": 1_000},
     "demo_way_home": {"events": 20, "done": 20, "points": 600},
     "demo_rides_in_pairs": {"events": 40, "done": 20, "points": 400},
+}
+
+# Of who is welcomed some order again; of who is brought back some buy; who is greeted has points.
+JOURNEYS = {
+    "demo_come_back": {"entered": 10, "left": 10, "messages": 10, "awards": 6},
+    "demo_greetings": {"entered": 20, "left": 20, "messages": 20, "awards": 0},
+    "demo_welcome": {"entered": 20, "left": 20, "messages": 32, "awards": 8},
 }
 
 
@@ -235,12 +243,15 @@ async def test_the_demo_counts_every_message_and_again_awards_nothing_new() -> N
         assert first["expired_points"] >= first["expired_members"]
         assert first["counters"] == plain_counts(first["transactions"] - NAMED - 2)
         assert first["campaigns"] == CAMPAIGNS
-        journey = first["journeys"]["demo_welcome"]
-        assert (journey["entered"], journey["left"]) == (20, 20)
-        assert journey["messages"] + journey["awards"] == 40, "a greeting, and a reminder or points"
+        assert first["journeys"] == JOURNEYS
+        assert first["series"] == {
+            "demo:points:campaign:demo_third_order": 10_000,
+            "@campaign:demo_third_order:points": 10_000,
+            **{f"@journey:{name}:entered": journey["entered"] for name, journey in JOURNEYS.items()},
+        }
         assert first["offers"] == {"reserved": 2, "redeemed": 2, "rolled_back": 1, "points": 50}
         assert (first["rewards"], first["pending_points"]) == ({"redeemed": 1, "returned": 1, "points": 100}, 30)
-        assert first["documents"] == {"exported": 7 + 2 + 3 + 5 + 1 + 5 + 2, "changed_by_apply": 0}
+        assert first["documents"] == {"exported": 7 + 2 + 4 + 5 + 3 + 5 + 2, "changed_by_apply": 0}
         again = (await abacus("demo", "--transactions", "500", "--data-dir", data_dir, "--json")).json
         # But for the purchase of now, which each run makes.
         assert (again["awarded"], again["points"], again["expired_members"], again["tier_changes"]) == (1, 30, 0, 0)

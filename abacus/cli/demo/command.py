@@ -25,6 +25,7 @@ from abacus.cli.demo.history import tell_story
 from abacus.cli.demo.journeys import Bakery
 from abacus.cli.demo.offers import sold
 from abacus.cli.demo.pending import publish_vesting_card, purchase
+from abacus.cli.demo.series import added_up
 from abacus.cli.demo.story.opening import PARTITIONS
 from abacus.cli.demo.stream import Counts, play
 from abacus.cli.demo.summary import Summary, show
@@ -124,7 +125,7 @@ async def _play(
         await publish_vesting_card(pool)
     clock, is_kept_whole = SystemClock(), transactions <= _KEPT_WHOLE
     async with database(complete) as pool, running(PIPELINE, complete, starting) as workers:
-        began, counts = clock.now(), Counts()
+        began, counts = clock.now(), Counts(complete.transactions_topic)
         memberships = MembershipStore(pool, clock)
         for member, program, tier in TIERS:
             told = {"did": "set", "program": program, "tier": tier, "reason": "demo"}
@@ -174,6 +175,7 @@ async def _play(
             counters=_since(counted_before, await shown_counts(complete, pool)) if is_kept_whole else None,
             campaigns=engaged.campaigns,
             journeys=engaged.journeys,
+            series=engaged.series,
             **(await taken_since(pool, began, clock.now()))._asdict(),
             documents=documents,
             ledger_verified=report.clean,
@@ -190,23 +192,26 @@ async def _play(
 
 
 class _Engaged(NamedTuple):
-    """What campaigns and journeys did, by their names, and what was sold."""
+    """What campaigns and journeys did, by their names; what series add up to; and what was sold."""
 
     campaigns: Mapping[str, Mapping[str, int]]
     journeys: Mapping[str, Mapping[str, int]]
+    series: Mapping[str, int]
     sales: Sequence[str]
 
 
 async def _engage(complete: Settings, followed: Settings, pool: Pool, starting: StartProgress) -> _Engaged:
-    starting.tell("running five campaigns and a journey over the events of an app and of a bakery")
-    campaigns, bakery = await start_campaigns(complete, pool), Bakery(complete, pool)
+    starting.tell("running five campaigns and three journeys over the events of an app and of a bakery")
+    since, campaigns = SystemClock().now(), await start_campaigns(complete, pool)
+    bakery = Bakery(complete, pool)
     await bakery.open()
     async with running(("campaigner", "journeyer"), followed, starting):
         await play_events(complete)
         journeyed = await bakery.serve()
         campaigned = await until_all_is_done(pool, campaigns)
-        starting.tell("showing the best offers, and what points buy")
-        return _Engaged(campaigned, journeyed, await sold(complete, pool, starting))
+        starting.tell("asking for series, showing the best offers, and what points buy")
+        series = await added_up(complete, pool, since, campaigned, journeyed)
+        return _Engaged(campaigned, journeyed, series, await sold(complete, pool, starting))
 
 
 def _since(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:

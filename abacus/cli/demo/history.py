@@ -11,6 +11,7 @@ from abacus.cli.demo.afterwards import comes_out
 from abacus.cli.demo.counters import shown_counts
 from abacus.cli.demo.documents import export_documents
 from abacus.cli.demo.journeys import journeyed
+from abacus.cli.demo.series import drawn, of_journeys
 from abacus.cli.demo.story.clock import stopped_halfway
 from abacus.cli.demo.story.opening import told
 from abacus.cli.demo.stream import Counts
@@ -46,7 +47,7 @@ async def tell_story(complete: Settings, starting: StartProgress, *, as_json: bo
     if await _is_told(complete):
         starting.tell("the story of this house is told already")
         return
-    counts = Counts()
+    counts = Counts(complete.transactions_topic)
     story = await told(complete, starting, quiet=as_json)
     figures = counts.now()
     async with database(complete) as pool:
@@ -58,6 +59,7 @@ async def tell_story(complete: Settings, starting: StartProgress, *, as_json: bo
             export_documents(pool),
         )
         taken = await taken_since(pool, story.begin, SystemClock().now())
+        journeys = await journeyed(pool, story.begin)
         middle, late = await _latencies_ms(pool, story.begin)
         summary = Summary(
             transactions=story.sent,
@@ -77,7 +79,8 @@ async def tell_story(complete: Settings, starting: StartProgress, *, as_json: bo
             notifications=figures["notifications"],
             counters=await shown_counts(complete, pool),
             campaigns=await _campaigned(pool),
-            journeys=await journeyed(pool),
+            journeys=journeys,
+            series=await drawn(complete, pool, story.begin, of_journeys(journeys)),
             **taken._asdict(),
             documents=documents,
             ledger_verified=verified.clean,

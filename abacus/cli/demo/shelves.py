@@ -30,8 +30,8 @@ class Shelves(NamedTuple):
     editor: Actor
     approver: Actor
 
-    async def fill_with_offers(self) -> None:
-        await self._run(OfferDesk(self.pool, self.clock, self.approvals), OFFERS)
+    async def fill_with_offers(self, offers: Sequence[Mapping[str, Any]] = OFFERS) -> None:
+        await self._run(OfferDesk(self.pool, self.clock, self.approvals), offers)
 
     async def fill_with_rewards(self, loader: CommandActor, secrets: Secrets) -> None:
         """`loader` may load codes."""

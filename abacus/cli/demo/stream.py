@@ -38,14 +38,14 @@ _POSTED: Final = Statement("select key, posted_at from transfer where posted_at 
 class Counts:
     """The workers' own counters, less their values when the demo began."""
 
-    def __init__(self) -> None:
+    def __init__(self, transactions_topic: str) -> None:
+        self._topic = transactions_topic
         self._start = self._read()
 
     def __getitem__(self, name: str) -> int:
         return self._read()[name] - self._start[name]
 
-    @staticmethod
-    def _read() -> dict[str, int]:
+    def _read(self) -> dict[str, int]:
         counts = {f"award_{outcome}": total(AWARDS, outcome=outcome) for outcome in ("posted", "duplicate")}
         counts |= {str(reason): _set_aside(reason=str(reason)) for reason in Reason}
         return {
@@ -61,7 +61,7 @@ class Counts:
             "expired_points": total(EXPIRED_POINTS),
             "tier_changes": total(TIER_CHANGES),
             "notifications": total(NOTIFICATIONS, outcome="sent"),
-            "events": total(COUNTER_EVENTS),
+            "events": total(COUNTER_EVENTS, topic=self._topic),
         }
 
     def now(self) -> dict[str, int]:

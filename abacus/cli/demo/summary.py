@@ -31,6 +31,7 @@ class Summary:
     counters: Mapping[str, int] | None  # by key; nothing where nobody counted, or the stream is longer than is kept
     campaigns: Mapping[str, Mapping[str, int]]  # by name: all events, events at which something was done, points
     journeys: Mapping[str, Mapping[str, int]]  # by name: members who entered and who left, messages and awards
+    series: Mapping[str, int]  # by key: what the slots of a series add up to
     offers: Mapping[str, int]  # reserved, redeemed, rolled back, and the points that they gave
     rewards: Mapping[str, int]  # redeemed, returned, and the points that they cost
     pending_points: int  # they vest later
@@ -70,6 +71,7 @@ def _rows(of: Summary, reasons: Mapping[str, int]) -> Iterator[Sequence[str]]:
     for name, journey in of.journeys.items():
         went, given = f"{journey['entered']:,} entered, {journey['left']:,} left", counted(journey["awards"], "award")
         yield "journey", f"{name}: {went}; {counted(journey['messages'], 'message')}, {given}"
+    yield "series", _cut([f"{count:,} {key.removeprefix('demo:')}" for key, count in of.series.items()])
     offers, rewards = of.offers, of.rewards
     taken = f"{offers['reserved']:,} reserved, {offers['redeemed']:,} redeemed, {offers['rolled_back']:,} rolled back"
     yield "offers", f"{taken}; {counted(offers['points'], 'point')}"

@@ -14,8 +14,8 @@ from abacus.signals.counters.reading.types import Days
 
 ROOM: Final = "campaign"
 
-_POINTS: Final = "points"
-_TOLD: Final = frozenset({_POINTS, *RunOutcome})
+POINTS: Final = "points"
+_TOLD: Final = frozenset({POINTS, *RunOutcome})
 
 
 class CampaignDays:
@@ -41,7 +41,7 @@ def counts_of(lines: Iterable[DayLine], kind: str, arm: str | None = None) -> Ma
     counts: Counter[date] = Counter()
     for line in lines:
         if arm in {None, line.variant}:
-            if kind == _POINTS:
+            if kind == POINTS:
                 counts[line.day] += line.points
             elif line.outcome.partition(":")[0] == kind:
                 counts[line.day] += line.events
