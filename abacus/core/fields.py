@@ -52,6 +52,8 @@ class Fields:
     there are faults, there is no value.
     """
 
+    __slots__ = ("_absent", "_faults", "_known", "_name", "_of", "values")
+
     def __init__(
         self, values: Mapping[str, object] | None, name: str, faults: list[Fault], of: "Fields | None" = None
     ) -> None:
@@ -89,16 +91,28 @@ class Fields:
         return stand_in
 
     def read_if_there(self, name: str, reader: Callable[[object], T], default: T) -> T:
-        if name in self.values:
-            return self.read(name, reader, default)
         self._known.append(name)
-        return default
+        if name not in self.values:
+            return default
+        try:
+            return reader(self.values[name])
+        except Bad as bad:
+            self.note(name, str(bad))
+            return default
 
     def table(self, name: str, *, optional: bool = False) -> "Fields":
         if optional and name not in self.values:
             self._known.append(name)
             return Fields(None, name, self._faults)
         return Fields(self.read(name, mapping, None), name, self._faults, self)
+
+    def pass_over(self, name: str) -> None:
+        """The field is known, and read by somebody else."""
+        self._known.append(name)
+
+    def part(self, name: str, faults: list[Fault]) -> "Fields":
+        """A document that has nothing but this field, if it is there, with faults of its own."""
+        return Fields({name: self.values[name]} if name in self.values else {}, "", faults)
 
     def entry_table(self, name: str, place: int, values: object) -> "Fields":
         """One of the tables in the array of a field that was read."""

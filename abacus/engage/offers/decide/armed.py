@@ -39,7 +39,16 @@ class Armed:
         self.plan = plan_of(parts.rest) if parts.rest else None
         excepted = offer.scope.excepted
         self.excepted = _shared(frozenset(keys_of_values(excepted))) if excepted != _NO_VALUES else None
-        self.gates = _gates(self)
+        limits = offer.limits
+        self.gates = _gates(
+            not (limits.overall.open and limits.day.open),
+            not (limits.member.open and limits.member_day.open),
+            self.is_apart,
+            bool(offer.weekdays or offer.hours),
+            self.excepted is not None,
+            bool(parts.segments),
+            self.plan is not None,
+        )
 
     @property
     def is_apart(self) -> bool:
@@ -126,25 +135,13 @@ _SEGMENTS: Final = OfferGate(Reason.SEGMENT, _in_segments)
 _RULE: Final = OfferGate(Reason.RULE, _rule_holds, of_item=True)
 
 
-def _gates(armed: Armed) -> tuple[OfferGate, ...]:
-    """The conditions that an offer has by itself."""
-    limits = armed.offer.limits
-    there = (
-        (_PERIOD, True),
-        (_BUDGET, not (limits.overall.open and limits.day.open)),
-        (_USES, not (limits.member.open and limits.member_day.open)),
-        (_ADMISSION, armed.is_apart),
-        (_HOURS, bool(armed.offer.weekdays or armed.offer.hours)),
-        (_EXCEPTED, armed.excepted is not None),
-        (_SEGMENTS, bool(armed.parts.segments)),
-        (_RULE, armed.plan is not None),
-    )
-    return _of_offers(tuple(gate for gate, is_there in there if is_there))
+_GATES: Final = (_BUDGET, _USES, _ADMISSION, _HOURS, _EXCEPTED, _SEGMENTS, _RULE)
 
 
 @lru_cache
-def _of_offers(gates: tuple[OfferGate, ...]) -> tuple[OfferGate, ...]:
-    return gates
+def _gates(*there: bool) -> tuple[OfferGate, ...]:
+    """The conditions that an offer has by itself: the period, and those of the others that are there."""
+    return (_PERIOD, *(gate for gate, is_there in zip(_GATES, there, strict=True) if is_there))
 
 
 @lru_cache(maxsize=_SHARED)

@@ -28,16 +28,16 @@ class _Shelves:
         self.money: dict[Key, Shelf] = {}
         self.points: dict[Key, Shelf] = {}
 
-    def put(self, armed: Armed) -> None:
+    def put(self, armed: Armed, keys: Iterable[Key]) -> None:
         shelves = self.of(in_points=armed.terms.formula.in_points)
-        for key in armed.places():
+        for key in keys:
             if key not in shelves:
                 shelves[key] = Shelf()
             shelves[key].put(armed)
 
-    def remove(self, armed: Armed) -> None:
+    def remove(self, armed: Armed, keys: Iterable[Key]) -> None:
         shelves = self.of(in_points=armed.terms.formula.in_points)
-        for key in armed.places():
+        for key in keys:
             shelves[key].remove(armed)
             if not shelves[key]:
                 del shelves[key]
@@ -64,20 +64,20 @@ class _Market:
         self._most_points: dict[int, int] = {}  # that these give, by the numbers of buckets
 
     def put(self, armed: Armed) -> None:
-        formula = armed.terms.formula
+        formula, keys = armed.terms.formula, (*armed.places(),)
         if formula.in_points and formula not in self._in_points:
             self._in_points.add(formula)
             self._most_points.clear()
         if armed.is_apart:
-            self._apart[armed.number] = keys = (*armed.places(),)
+            self._apart[armed.number] = keys
             self._admitted = _NONE_APART, {}
             for key in keys:
                 self.apart.setdefault(key, set()).add(armed.number)
             return
-        self.for_all.put(armed)
-        self._line_ups.change(armed.places())
+        self.for_all.put(armed, keys)
+        self._line_ups.change(keys)
         if armed.stands_beside:
-            self.beside.put(armed)
+            self.beside.put(armed, keys)
 
     def remove(self, armed: Armed) -> None:
         if armed.is_apart:
@@ -87,10 +87,11 @@ class _Market:
                 if not self.apart[key]:
                     del self.apart[key]
             return
-        self.for_all.remove(armed)
-        self._line_ups.change(armed.places())
+        keys = (*armed.places(),)
+        self.for_all.remove(armed, keys)
+        self._line_ups.change(keys)
         if armed.stands_beside:
-            self.beside.remove(armed)
+            self.beside.remove(armed, keys)
 
     def most_points(self, bucket: Bucket) -> int:
         """No offer gives more in the bucket."""

@@ -1,13 +1,14 @@
 """Offers as people write them: read with every fault and its path. Pure."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, TypeVar, TypeVarTuple
 
 from abacus.core import fields
 from abacus.core.fields import EARLIEST, Bad, DocumentFaults, Fault, Fields, quoted, string
+from abacus.documents.decide.equal_parts import EqualParts
 from abacus.documents.decide.heading import Heading, judge_times, name_reader, read_heading
 from abacus.documents.decide.texts import faults_of_text
 from abacus.engage.limits.decide.limit_reader import read_limits
@@ -37,6 +38,10 @@ CODE_PATTERN: Final = "[A-Z0-9](?:[A-Z0-9-]{1,30})[A-Z0-9]"
 _GROUP: Final = "group:"
 _HIGHEST_PRIORITY: Final = 1_000
 _NOBODY: Final = Payer("cost_centre", "")
+_PARTS: Final = EqualParts()
+
+Part = TypeVar("Part")
+Given = TypeVarTuple("Given")
 
 _name: Final = name_reader("lunch_20")
 _audience: Final = fields.one_of(Audience, "an audience")
@@ -82,7 +87,8 @@ def _offer(
     currency = _money_of(top, heading.country, around)
     decimals = decimals_of(currency)
     audience = top.read("audience", _audience, Audience.PUBLIC)
-    benefit = read_benefit(top, decimals)
+    read = _plainly if around is not None else _PARTS.read
+    benefit = read(top, "benefit", read_benefit, decimals)
     offer = Offer(
         **heading._asdict(),
         currency=currency,
@@ -90,14 +96,14 @@ def _offer(
         code=_public_code(top, audience, heading, around),
         benefit=benefit,
         scope=read_scope(top, None if around is None else around.categories.get(heading.country)),
-        price=read_gate(top, "price", price(decimals)),
-        quantity=read_gate(top, "quantity", pieces),
+        price=read(top, "price", _price, decimals),
+        quantity=read(top, "quantity", _quantity),
         basket_minimum=top.read_if_there("basket_minimum", money(decimals), Decimal(0)),
         when=read_when(top, around, faults),
-        limits=_limits(top, benefit, decimals),
+        limits=read(top, "limits", _limits, decimals, benefit.kind),
         stack=top.read_if_there("stack", _stack, ALONE),
         priority=top.read_if_there("priority", _priority, 0),
-        payer=read_payer(top) or _NOBODY,
+        payer=read(top, "paid_by", read_payer) or _NOBODY,
         **of_version,
     )
     top.refuse_unknown()
@@ -143,10 +149,23 @@ def _pool(value: object) -> str:
     return POOL
 
 
-def _limits(top: Fields, benefit: Benefit, decimals: int) -> Limits:
+def _plainly(top: Fields, _: str, reader: Callable[[Fields, *Given], Part], *given: *Given) -> Part:
+    """A part of a draft."""
+    return reader(top, *given)
+
+
+def _price(top: Fields, decimals: int) -> Gate:
+    return read_gate(top, "price", price(decimals))
+
+
+def _quantity(top: Fields) -> Gate:
+    return read_gate(top, "quantity", pieces)
+
+
+def _limits(top: Fields, decimals: int, kind: BenefitKind) -> Limits:
     table = top.table("limits")
     limits = read_limits(table, LIMIT_WORDS, decimals=decimals)
-    if benefit.kind.is_points and LIMIT_WORDS.money in table.values:
+    if kind.is_points and LIMIT_WORDS.money in table.values:
         table.note(LIMIT_WORDS.money, f"the benefit is points; limit its {LIMIT_WORDS.runs}")
     return limits
 

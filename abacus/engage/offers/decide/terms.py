@@ -91,19 +91,19 @@ _PRICE: Final = TermsGate(Reason.PRICE, _in_price)
 _QUANTITY: Final = TermsGate(Reason.QUANTITY, _in_quantity)
 _BASKET: Final = TermsGate(Reason.BASKET, _in_basket)
 _TIER: Final = TermsGate(Reason.TIER, _in_tier)
+_GATES: Final = (_PRICE, _QUANTITY, _BASKET, _TIER)
 
 
 def gates_of_terms(terms: Terms) -> tuple[TermsGate, ...]:
     """The conditions that terms have at all."""
-    there = (
-        (_PRICE, terms.price_from > 0 or terms.price_below < UNBOUND),
-        (_QUANTITY, terms.pieces_from > 1 or terms.pieces_below < UNBOUND),
-        (_BASKET, terms.basket_from > 0),
-        (_TIER, terms.tiers is not None),
+    return _gates(
+        terms.price_from > 0 or terms.price_below < UNBOUND,
+        terms.pieces_from > 1 or terms.pieces_below < UNBOUND,
+        terms.basket_from > 0,
+        terms.tiers is not None,
     )
-    return _of_terms(tuple(gate for gate, is_there in there if is_there))
 
 
 @lru_cache
-def _of_terms(gates: tuple[TermsGate, ...]) -> tuple[TermsGate, ...]:
-    return gates
+def _gates(*there: bool) -> tuple[TermsGate, ...]:
+    return tuple(gate for gate, is_there in zip(_GATES, there, strict=True) if is_there)
