@@ -56,12 +56,21 @@ class NumberedSegmentFacts(SegmentFacts):
         super().__init__(segments.look)
         self._sets = segments.sets
 
-    async def load_for_all(self, subjects: Sequence[JourneySubject], sides: Sequence[Side]) -> list[dict[str, Found]]:
+    async def load_for_all(
+        self, subjects: Sequence[JourneySubject], sides: Sequence[Side]
+    ) -> list[Mapping[str, Found]]:
+        """Members of the same segments share what they are told."""
         sets = await self._sets([side.name for side in sides])
-        held = [(side.text, sets[side.name]) for side in sides]
-        return [
-            {text: each.number is not None and each.number in members for text, members in held} for each in subjects
-        ]
+        asked = Members(each.number for each in subjects if each.number is not None)
+        within = dict.fromkeys(asked, 0)  # a bit for each segment
+        for place, side in enumerate(sides):
+            for number in asked & sets[side.name]:
+                within[number] |= 1 << place
+        told = {
+            bits: {side.text: bool(bits >> place & 1) for place, side in enumerate(sides)}
+            for bits in {0, *within.values()}
+        }
+        return [told[0 if each.number is None else within[each.number]] for each in subjects]
 
 
 class CampaignFacts:

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
+from zoneinfo import ZoneInfo
 
 import orjson
 import structlog
@@ -24,6 +25,7 @@ from abacus.engage.journeys.decide.armed import Armed, ArmedOccasion
 from abacus.engage.journeys.decide.company import Company, Course, Stand, Wanting
 from abacus.engage.journeys.decide.context import read_context
 from abacus.engage.journeys.decide.effects import Standing, planned
+from abacus.engage.journeys.decide.guest import Guest
 from abacus.engage.journeys.decide.halts import Halts
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.lateness import why_not_done
@@ -36,7 +38,7 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import BASE_TIER, PublishedCard
 from abacus.signals.events.types import Event
 from abacus.signals.facts.members import Look
-from abacus.signals.facts.types import NOT_NOW, FactRegistry
+from abacus.signals.facts.types import NOT_NOW, FactRegistry, Found
 from abacus.signals.rules.decide.types import Origin, Side
 
 _AGAIN: Final = timedelta(minutes=1)
@@ -142,31 +144,48 @@ class Walks:
 
     async def _lead(self, company: Company, seats: Sequence[Seated], journey: Journey, now: datetime) -> None:
         """Until nobody lacks a value. Whose value cannot be told now goes singly, and waits."""
-        wanting = list(company.lead(seats))
+        wanting = company.lead(seats)
         if not wanting:
             return
         try:
             program = self._cards().in_force(journey.country, now).card.program
         except SetAside:
-            company.singly.extend(each.seat for each in wanting)
+            company.singly.extend(seat for each in wanting for seat in each.seats)
             return
-        of = (_NO_EVENT, program, now, journey.zone)
         while wanting:
-            alike: dict[tuple[str, int], list[Wanting]] = {}
+            by_sides: dict[tuple[str, int], list[Wanting]] = {}
             for each in wanting:
-                alike.setdefault((each.sides[0].text, len(each.sides)), []).append(each)
+                by_sides.setdefault((each.sides[0].text, len(each.sides)), []).append(each)
             wanting = []
-            for some in alike.values():
-                sides = some[0].sides
-                subjects = [JourneySubject(each.seat.member_id, *of, number=each.seat.member) for each in some]
-                found = await self._facts.load_for_all(_origin(sides[0]), subjects, sides)
-                for each, values in zip(some, found, strict=True):
-                    if NOT_NOW in values.values():
-                        company.singly.append(each.seat)
-                        continue
-                    each.guest.learn({text: value for text, value in values.items() if value is not NOT_NOW})
-                    if (more := company.lead_on(each.seat, each.guest)) is not None:
-                        wanting.append(more)
+            for some in by_sides.values():
+                for guest, told, alike in await self._told(some, program, now, journey.zone):
+                    if NOT_NOW in told.values():
+                        company.singly.extend(alike)
+                    else:
+                        known = {text: value for text, value in told.items() if value is not NOT_NOW}
+                        wanting += company.lead_on(alike, guest.learned(known))
+
+    async def _told(
+        self, wanting: Sequence[Wanting], program: str, now: datetime, zone: ZoneInfo
+    ) -> Iterable[tuple[Guest, Mapping[str, Found], list[Seated]]]:
+        """What members are told who lack the same values: all together who knew the same, and whose look-up says that
+        they are told the same.
+        """
+        sides = wanting[0].sides
+        subjects = [
+            JourneySubject(seat.member_id, _NO_EVENT, program, now, zone, None, seat.member)
+            for each in wanting
+            for seat in each.seats
+        ]
+        found = await self._facts.load_for_all(_origin(sides[0]), subjects, sides)
+        told, alike = iter(found), dict[tuple[int, int], tuple[Guest, Mapping[str, Found], list[Seated]]]()
+        for each in wanting:
+            for seat, values in zip(each.seats, told, strict=False):
+                at = id(each.guest), id(values)
+                if at not in alike:
+                    alike[at] = each.guest, values, []
+                alike[at][2].append(seat)
+        return alike.values()
 
     async def _member(self, arrived: Arrived, now: datetime) -> _Member:
         """Raises `Unavailable`, `DocumentFaults` and `SetAside`."""

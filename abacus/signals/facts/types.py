@@ -53,7 +53,7 @@ class LoadsForAll(Protocol[SubjectT_contra]):
     async def load_for_all(
         self, subjects: Sequence[SubjectT_contra], sides: Sequence[Side]
     ) -> Sequence[Mapping[str, Found]]:
-        """As `FactRegistry.load_for_all`."""
+        """As `FactRegistry.load_for_all`. Who is told the same may share one mapping, and is gone on with together."""
         ...
 
 

@@ -63,12 +63,12 @@ def told(walk: Walk) -> tuple[object, ...]:
 
 def led(company: Company, knowing: Sequence[Mapping[str, Any]]) -> list[Course]:
     """The courses of members. Each learns what it wants."""
-    wanting = list(company.lead(seats(len(knowing))))
+    wanting = company.lead(seats(len(knowing)))
     while wanting:
-        one = wanting.pop()
-        one.guest.learn({side.text: knowing[one.seat.member][side.text] for side in one.sides})
-        if (more := company.lead_on(one.seat, one.guest)) is not None:
-            wanting.append(more)
+        some = wanting.pop()
+        for seat in some.seats:
+            known = {side.text: knowing[seat.member][side.text] for side in some.sides}
+            wanting += company.lead_on([seat], some.guest.learned(known))
     return company.courses
 
 

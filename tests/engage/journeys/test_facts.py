@@ -1,9 +1,16 @@
-"""What waits and rules of journeys look up, read from the slices of the members."""
+"""What waits and rules of journeys look up, from the slices of the members and from the sets of segments."""
+
+from collections.abc import Collection, Mapping
 
 from abacus.engage.journeys.decide.sides import MEMBER_ZONE
-from abacus.engage.journeys.facts import JourneySubject, ZoneFacts
+from abacus.engage.journeys.facts import JourneySubject, NumberedSegmentFacts, ZoneFacts
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.platform.postgres import Pool
+from abacus.signals.events.types import VariableType
+from abacus.signals.facts.decide.catalog import SEGMENT
+from abacus.signals.rules.decide.types import looked_up
+from abacus.signals.segments.sets import Pair
+from abacus.signals.segments.types import Members
 from tests.engage.campaigns.offers import NOW, order
 from tests.engage.journeys.examples import journey
 from tests.support.fixed_clock import FixedClock
@@ -19,3 +26,36 @@ async def test_the_zones_that_members_have_named(pool: Pool) -> None:
     ]
     found = await ZoneFacts(pool).load([(each, MEMBER_ZONE) for each in subjects])
     assert found == ["Asia/Tokyo", None, "Europe/London", None]
+
+
+class Held:
+    """Segments by their names."""
+
+    def __init__(self, **segments: set[int]) -> None:
+        self._segments = segments
+
+    async def look(self, pairs: Collection[Pair]) -> dict[Pair, bool]:
+        raise NotImplementedError("members are looked for by their numbers")
+
+    async def sets(self, names: Collection[str]) -> Mapping[str, Members]:
+        return {name: Members(self._segments[name]) for name in names}
+
+
+async def test_members_of_the_same_segments_share_what_they_are_told() -> None:
+    """Whose number is not known is in none."""
+    sides = [looked_up(SEGMENT, f"segment.{name}", VariableType.BOOLEAN) for name in ("new", "gone")]
+    numbers = [7, 1, None, 2, 7, 3, 9]
+    subjects = [
+        JourneySubject(f"m{each}", order(1, f"m{each}"), "GRP", NOW, journey().zone, number=each) for each in numbers
+    ]
+    found = await NumberedSegmentFacts(Held(new={1, 2, 3}, gone={2, 3, 9})).load_for_all(subjects, sides)
+    assert [(each["segment.new"], each["segment.gone"]) for each in found] == [
+        (False, False),
+        (True, False),
+        (False, False),
+        (True, True),
+        (False, False),
+        (True, True),
+        (False, True),
+    ]
+    assert len({id(each) for each in found}) == 4

@@ -1,10 +1,11 @@
 """Members who stand at one node go on together: one walk finds the way of all who answer alike.
 
 Where a walk asks something of a member, there is a fork, with a way for each answer. A walk is led along each way once,
-and members along the forks alone: a member costs no more than its answers. Pure.
+and members along the forks alone, all who know the same in one go: a member costs no more than what it is asked by
+itself. Pure.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Final, NamedTuple, TypeAlias
@@ -54,16 +55,16 @@ class Course(NamedTuple):
 
 
 class Wanting(NamedTuple):
-    """A member who lacks values."""
+    """Members who know the same, and lack the same values."""
 
-    seat: Seated
+    seats: Sequence[Seated]
     guest: Guest
     sides: tuple[Side, ...]
 
 
 class _Fork(NamedTuple):
     """What a walk asks, behind the answers that lead here, and the ways from here by their answers. Members whose
-    answer depends on how they came in go `singly`.
+    answer depends on how they came in go `singly`; where it depends on who they are, `each` is asked.
     """
 
     behind: tuple[_Answer, ...]
@@ -71,6 +72,16 @@ class _Fork(NamedTuple):
     segments: tuple[Side, ...]
     ways: "dict[_Answer, _Fork | Course]"
     singly: bool
+    each: bool = False
+
+    def answers(self, seats: Sequence[Seated], guest: Guest) -> Mapping[_Answer, Sequence[Seated]]:
+        """What members say who know the same."""
+        if not self.each:
+            return {self.ask(guest): seats}
+        said: dict[_Answer, list[Seated]] = {}
+        for seat in seats:
+            said.setdefault(self.ask(guest.named(seat.member_id)), []).append(seat)
+        return said
 
     def beside(self, wanted: Side) -> tuple[Side, ...]:
         """What is looked up with a value: segments are in memory, and all of a question are looked at in one go."""
@@ -89,39 +100,35 @@ class Company:
         if isinstance(self._begin, Course):
             self.courses.append(self._begin)
 
-    def lead(self, seats: Sequence[Seated]) -> Iterator[Wanting]:
+    def lead(self, seats: Sequence[Seated]) -> list[Wanting]:
         """Leads members to where they stop. Those come out who lack a value."""
-        if isinstance(self._begin, Course):
-            self._begin.seats.extend(seats)
-            return
-        begin = self._begin
-        lacking = None if begin.singly else begin.ask(Guest("", _NO_EVENT, {}))  # as everybody does at first
-        if isinstance(lacking, Side):
-            wanted = begin.beside(lacking)
-            yield from (Wanting(each, Guest(each.member_id, _NO_EVENT, {}), wanted) for each in seats)
-            return
-        for each in seats:
-            if (wanting := self.lead_on(each, Guest(each.member_id, _NO_EVENT, {}))) is not None:
-                yield wanting
+        return self.lead_on(seats, Guest("", _NO_EVENT, {}))
 
-    def lead_on(self, seat: Seated, guest: Guest) -> Wanting | None:
-        """The same for one of them, with what is known by now."""
-        spot = self._begin
-        while isinstance(spot, _Fork):
-            if spot.singly:
-                self.singly.append(seat)
-                return None
-            answer = spot.ask(guest)
-            if isinstance(answer, Side):
-                return Wanting(seat, guest, spot.beside(answer))
-            if answer not in spot.ways:
-                spot.ways[answer] = found = self._find((*spot.behind, answer))
-                if isinstance(found, Course):
-                    self.courses.append(found)
-            spot = spot.ways[answer]
-        spot.seats.append(seat)
-        spot.looked_up.append(guest.looked_up)
-        return None
+    def lead_on(self, seats: Sequence[Seated], guest: Guest) -> list[Wanting]:
+        """The same of members who know the same by now."""
+        wanting = list[Wanting]()
+        left: list[tuple[_Fork | Course, Sequence[Seated]]] = [(self._begin, seats)]
+        while left:
+            spot, some = left.pop()
+            if isinstance(spot, Course):
+                spot.seats.extend(some)
+                spot.looked_up.extend([guest.looked_up] * len(some))
+            elif spot.singly:
+                self.singly.extend(some)
+            else:
+                for answer, alike in spot.answers(some, guest).items():
+                    if isinstance(answer, Side):
+                        wanting.append(Wanting(alike, guest, spot.beside(answer)))
+                    else:
+                        left.append((self._way(spot, answer), alike))
+        return wanting
+
+    def _way(self, fork: _Fork, answer: _Answer) -> "_Fork | Course":
+        if answer not in fork.ways:
+            fork.ways[answer] = found = self._find((*fork.behind, answer))
+            if isinstance(found, Course):
+                self.courses.append(found)
+        return fork.ways[answer]
 
     def _find(self, answers: tuple[_Answer, ...]) -> "_Fork | Course":
         """What a walk comes to, with these answers: a question, or a stop."""
@@ -169,7 +176,7 @@ class _Script(Guest):
         return place
 
     def arm(self, split: Split, journey: str, node: int) -> Arm:
-        arm = self._answer(lambda guest: guest.arm(split, journey, node), ())
+        arm = self._answer(lambda guest: guest.arm(split, journey, node), (), each=True)
         assert isinstance(arm, Arm)  # noqa: S101  # the same
         return arm
 
@@ -183,11 +190,11 @@ class _Script(Guest):
             raise _Asked(_Fork(self._answers, _nothing, (), {}, singly=True))
         return super().over(until, since, zone)
 
-    def _answer(self, ask: Callable[[Guest], _Answer], sides: Sequence[Side]) -> _Answer:
+    def _answer(self, ask: Callable[[Guest], _Answer], sides: Sequence[Side], *, each: bool = False) -> _Answer:
         if self._given == len(self._answers):
             singly = any(side.place not in _OF_MEMBERS_ALONE for side in sides)
             segments = {side.text: side for side in sides if side.place == SEGMENT}
-            raise _Asked(_Fork(self._answers, ask, tuple(segments.values()), {}, singly=singly))
+            raise _Asked(_Fork(self._answers, ask, tuple(segments.values()), {}, singly=singly, each=each))
         answer = self._answers[self._given]
         self._given += 1
         return answer

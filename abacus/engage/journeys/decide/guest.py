@@ -44,6 +44,18 @@ class Guest:
         """Values that were looked up, by the texts of their left sides."""
         self._known.update(looked_up)
 
+    def learned(self, looked_up: LookedUp) -> "Guest":
+        """Somebody who knows these values too."""
+        other = self.named(self._member_id)
+        other._known = {**self._known, **looked_up}  # noqa: SLF001  # of its own kind
+        return other
+
+    def named(self, member_id: str) -> "Guest":
+        """The member of this id, who knows the same: what one learns, the other knows."""
+        other = Guest(member_id, self._facts, {})
+        other._context, other._known = self._context, self._known  # the same
+        return other
+
     @property
     def looked_up(self) -> LookedUp:
         """What was looked up, by the texts of the left sides; the context was there before."""
