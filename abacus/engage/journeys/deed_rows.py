@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
+from abacus.engage.journeys.decide.packs import parts
 from abacus.engage.journeys.decide.seat import Went
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement, arrays, columns, unnested
@@ -65,12 +66,12 @@ async def put_deeds(connection: Connection, went: Iterable[Went], now: datetime,
             int(random() * _IDS),
             each.party.version,
             *done,
-            [seat.member for seat in each.seats],
-            [seat.visit for seat in each.seats],
+            [seat.member for seat in some],
+            [seat.visit for seat in some],
         )
         for each in went
-        if each.seats
         for done in each.done
+        for some in parts(each.seats)
     ]
     if rows:
         await connection.copy_records_to_table("journey_deed", records=rows, columns=DeedRow._fields)

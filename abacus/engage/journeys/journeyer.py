@@ -7,7 +7,7 @@ import asyncio
 import random
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -37,8 +37,8 @@ class _Lane:
     """How far a line was run in a slice, since it was begun at its first pack, and how many packs are taken at once."""
 
     begun: float
+    portion: Portion
     behind: Mark = BEGIN
-    portion: Portion = field(default_factory=Portion)
 
     def ran(self, ran: Ran) -> None:
         self.behind = BEGIN if ran.last is None else ran.last
@@ -109,10 +109,13 @@ class Journeyer:
         upto = await self._heard.upto(topics)
         return None if upto is None else min(upto, self._clock.now())
 
+    def _lane(self, slice_: slices.Slice, line: Line, now: float) -> _Lane:
+        return self._lanes.setdefault((slice_.number, line), _Lane(now, Portion(line.together)))
+
     async def _in_slice(self, slice_: slices.Slice, upto: Mapping[bool, datetime | None], stop: asyncio.Event) -> int:
         now, packs = time.monotonic(), 0
         lines = [Line(journey, awaits) for journey in self._journeys() for awaits in (False, True)]
-        lanes = {line: self._lanes.setdefault((slice_.number, line), _Lane(now)) for line in lines}
+        lanes = {line: self._lane(slice_, line, now) for line in lines}
         for lane in lanes.values():
             if now - lane.begun >= _WHOLE_EVERY_S:
                 lane.begin_again(now)

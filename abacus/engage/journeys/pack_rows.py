@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from abacus.engage.journeys.decide.halts import JourneyVersion
-from abacus.engage.journeys.decide.packs import Pack
+from abacus.engage.journeys.decide.packs import LARGEST, TOGETHER, Pack
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
@@ -19,6 +19,11 @@ class Line(NamedTuple):
 
     journey: str
     awaits: bool
+
+    @property
+    def together(self) -> int:
+        """How many members go on in one transaction."""
+        return LARGEST if self.awaits else TOGETHER
 
 
 class Stay(NamedTuple):

@@ -6,6 +6,7 @@ read and to write each as a row of its own cost more than all the rest of a step
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import repeat
 from typing import Final, NamedTuple
 
 from abacus.engage.journeys.decide.packs import Pack
@@ -52,10 +53,10 @@ async def parties_of(connection: Connection, packs: Sequence[Pack]) -> list[Part
     """The members of packs of one journey who still wait for what these are for. Packs await no event."""
     numbers = {member for each in packs for member in each.members}
     row = await connection.fetchrow(*_SEATS(journey=packs[0].journey, members=sorted(numbers)))
-    seats: dict[tuple[int, int, int], Seated] = {}
+    there = dict[tuple[int, int, int], Seated]()
     if row is not None and row["members"] is not None:
-        for member, visit, member_id, version in zip(*row.values(), strict=True):
-            seats[member, visit, version] = Seated(member, visit, member_id)
+        members, visits, ids, versions = row.values()
+        there.update(zip(zip(members, visits, versions, strict=True), map(Seated, members, visits, ids), strict=True))
     return [
         Party(
             each.journey,
@@ -64,11 +65,7 @@ async def parties_of(connection: Connection, packs: Sequence[Pack]) -> list[Part
             each.turn,
             each.arm,
             each.due,
-            [
-                seat
-                for member, visit in zip(each.members, each.visits, strict=True)
-                if (seat := seats.get((member, visit, each.version))) is not None
-            ],
+            [*filter(None, map(there.get, zip(each.members, each.visits, repeat(each.version), strict=False)))],
         )
         for each in packs
     ]

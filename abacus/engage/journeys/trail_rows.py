@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from abacus.engage.journeys.decide.looked_up import written
+from abacus.engage.journeys.decide.packs import parts
 from abacus.engage.journeys.decide.seat import Seat
 from abacus.engage.journeys.decide.ways import Traveller, Way
 from abacus.platform.postgres import LONG_S, Connection
@@ -83,7 +84,12 @@ async def add(
     connection: Connection, ways_of: Mapping[Way, Sequence[Traveller]], now: datetime, random: Callable[[], float]
 ) -> None:
     """In the transaction in which they went. Who waits on has gone no way."""
-    rows = [_row(way, some, now, int(random() * _IDS)) for way, some in ways_of.items() if way.leads_on]
+    rows = [
+        _row(way, some, now, int(random() * _IDS))
+        for way, travellers in ways_of.items()
+        if way.leads_on
+        for some in parts(travellers)
+    ]
     if rows:
         await connection.copy_records_to_table("journey_trail", records=rows, columns=_Row._fields)
 

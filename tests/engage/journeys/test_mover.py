@@ -1,16 +1,19 @@
 """Members come in, go on when their wait is over, and leave: each time one transaction, and each effect once."""
 
 import asyncio
+import random
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import pytest
 
-from abacus.engage.journeys.decide.seat import Arrived, Entry, Leaves, Moved, Waits
+from abacus.engage.journeys import trail_rows
+from abacus.engage.journeys.decide.seat import Arrived, Done, Entry, Leaves, Moved, Party, Seated, Waits, Went
+from abacus.engage.journeys.decide.ways import ways_together
+from abacus.engage.journeys.deed_rows import put_deeds
 from abacus.engage.journeys.mover import MOST_PACKS, Mover, Stuck
 from abacus.engage.journeys.pack_rows import BEGIN, Line, Mark, put
 from abacus.engage.journeys.seat_rows import Visit
-from abacus.engage.journeys.trail_rows import passed
 from abacus.platform import slices
 from abacus.platform.postgres import Pool
 from tests.engage.journeys.travelling import (
@@ -72,7 +75,9 @@ async def test_from_the_entry_to_the_end(pool: Pool) -> None:
     assert await seats(pool) == [(f"m{number}", 1, None, None, "end") for number in range(3)]
     m1 = next(each for each in came if each.member_id == "m1")
     async with slices.at(pool, "m1") as connection:
-        ways = [(each.node, each.turn, each.path, each.why) for each in await passed(connection, m1, clock.now())]
+        ways = [
+            (each.node, each.turn, each.path, each.why) for each in await trail_rows.passed(connection, m1, clock.now())
+        ]
     assert ways == [(1, 0, [1, 2], None), (2, 0, [3, 4], None), (4, 0, [5], "end")]
 
 
@@ -221,9 +226,9 @@ async def test_who_is_moved_back_is_not_given_the_same_again(pool: Pool) -> None
 
 
 async def test_packs_are_taken_by_one_and_full_ones_alone(pool: Pool) -> None:
-    """Small packs go together, up to five hundred members."""
+    """Packs go together, up to two thousand members."""
     slice_ = (await slices.slices_of(pool))[0]
-    sizes = [300, 200, 400, 500, 600]
+    sizes = [300, 200, 1500, 1900, 500, 2100]
     async with slice_.within() as connection:
         await put(
             connection,
@@ -232,7 +237,7 @@ async def test_packs_are_taken_by_one_and_full_ones_alone(pool: Pool) -> None:
     moving, ran = mover(FixedClock(NOW)), []
     while (now := await moving.run(slice_, TIMED, BEGIN, NOW + LATER, MOST_PACKS)).packs:
         ran.append(now[:2])
-    assert ran == [(2, 500), (1, 400), (1, 500), (1, 600)]
+    assert ran == [(3, 2000), (1, 1900), (1, 500), (1, 2100)]
 
 
 async def test_another_process_takes_other_packs(pool: Pool) -> None:
@@ -297,3 +302,16 @@ async def test_who_leaves_amid_a_step_to_the_next_event_is_not_brought_back(pool
     assert await effects(pool) == {"3": 1}
     assert [each[2:] for each in await seats(pool)] == [(None, None, "moved away"), (4, 0, None)]
     assert await waiting(pool) == 1
+
+
+async def test_rows_have_five_hundred_members_at_most(pool: Pool) -> None:
+    """Also where more went the same way in one transaction."""
+    members = [Seated(number, 1, f"m{number}") for number in range(1200)]
+    party = Party(JOURNEY, 1, 1, 0, None, NOW, members)
+    went = [Went(party, members, (1, 2), [Done(2, 0, None)], Leaves("through"))]
+    async with (await slices.slices_of(pool))[0].within() as connection:
+        await put_deeds(connection, went, NOW, random.random)
+        await trail_rows.add(connection, ways_together(went), NOW, random.random)
+    for table in ("journey_deed", "journey_trail"):
+        rows = await pool.fetch(f"select cardinality(members) from {table} order by 1")
+        assert [row[0] for row in rows] == [200, 500, 500]

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from abacus.engage.journeys.decide.seat import Seat, Waits
 
 LARGEST: Final = 500
+TOGETHER: Final = 4 * LARGEST  # members who are moved in one transaction, if they need not go each by itself
 _SECOND: Final = timedelta(seconds=1)
 _IDS: Final = 1 << 63
 
@@ -48,6 +49,14 @@ class Waiting(NamedTuple):
     seats: Sequence[tuple[int, int]]
 
 
+One = TypeVar("One")
+
+
+def parts(many: Sequence[One]) -> Iterator[Sequence[One]]:
+    """As many as a row may have, and as many again."""
+    return (many[first : first + LARGEST] for first in range(0, len(many), LARGEST))
+
+
 def packed(waiting: Iterable[tuple[Seat, Waits]], random: Callable[[], float]) -> Iterator[Pack]:
     """The packs of members who wait, each due in the second after their time: nobody goes on too early. Within that
     second packs are spread by chance, by numbers from 0 to below 1, so that not all are due at one instant.
@@ -62,8 +71,8 @@ def packed_alike(waiting: Iterable[Waiting], random: Callable[[], float]) -> Ite
     """The same of members who are told together."""
     for (place, second), seats in _groups(waiting).items():
         seats.sort()
-        for first in range(0, len(seats), LARGEST):
-            members, visits = zip(*seats[first : first + LARGEST], strict=True)
+        for some in parts(seats):
+            members, visits = zip(*some, strict=True)
             yield Pack(*place, second + random() * _SECOND, int(random() * _IDS), members, visits)
 
 

@@ -1,6 +1,6 @@
 """How much is taken at once of what waits for members, in rows of up to five hundred of them each. Pure.
 
-A transaction locks what it takes, and uses as many rows as have five hundred members together. So it takes as many as
+A transaction locks what it takes, and uses as many rows as have so many members together. So it takes as many as
 had them last time, and begins with one: rows that it would lock for nothing are free for others.
 """
 
@@ -23,21 +23,22 @@ Some = TypeVar("Some", bound=_OfMembers)
 
 @dataclass(slots=True)
 class Portion:
-    """How many rows are taken `at_once`."""
+    """How many rows are taken `at_once`, for so many members together."""
 
+    members: int = LARGEST
     at_once: int = 1
 
     def used(self, rows: int, members: int) -> None:
         """So many rows were used, with so many members together; nothing is learned of none."""
         if rows:
-            self.at_once = max(1, min(MOST, 2 * rows, LARGEST * rows // max(1, members)))
+            self.at_once = max(1, min(MOST, 2 * rows, self.members * rows // max(1, members)))
 
 
-def first_together(some: Iterable[Some]) -> Iterator[Some]:
-    """The first of them, of as many members together as the largest pack may have; one at least."""
+def first_together(some: Iterable[Some], most: int = LARGEST) -> Iterator[Some]:
+    """The first of them, of at most so many members together; one at least."""
     members = 0
     for each in some:
         members += len(each.members)
-        if members > LARGEST and members > len(each.members):
+        if members > most and members > len(each.members):
             return
         yield each

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from itertools import repeat
 from typing import Final, NamedTuple
 
 from abacus.engage.journeys.decide.packs import Pack
@@ -88,11 +89,8 @@ def ways_together(went: Iterable[Went]) -> dict[Way, list[Traveller]]:
     """The same of members who went together."""
     together: dict[Way, list[Traveller]] = {}
     for each in went:
-        places = [(seat.member, seat.visit) for seat in each.seats]
-        if each.looked_up:
-            travellers = [Traveller(*place, known) for place, known in zip(places, each.looked_up, strict=True)]
-        else:
-            travellers = [Traveller(*place) for place in places]
+        knew = zip(each.seats, each.looked_up or repeat(NOTHING, len(each.seats)), strict=True)
+        travellers = [Traveller(seat.member, seat.visit, known) for seat, known in knew]
         if travellers:
             together.setdefault(_way_together(each), []).extend(travellers)
     return together
