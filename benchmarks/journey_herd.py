@@ -1,7 +1,5 @@
-"""A herd in a journey: what its moves cost, in packs and, for comparison, as a row for each member and branch.
-
-Members go through branches in memory, each by the segments that it is in, and are told something in one of them. The
-classic way keeps a row for each member and branch until it is looked at, so of eleven rows one does something.
+"""A herd in a journey: what its moves cost. Members go through branches in memory, each by the segments that it is in,
+and are told something in one of them.
 """
 
 import asyncio
@@ -14,9 +12,6 @@ import psutil
 
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
-from abacus.engage.actions.action_store import plan_once
-from abacus.engage.actions.decide.deeds import DeedKind
-from abacus.engage.actions.types import MESSAGES, PlannedAction
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.journeys.armed_versions import ArmedVersions
 from abacus.engage.journeys.decide.halts import NO_HALTS
@@ -35,7 +30,7 @@ from abacus.engage.journeys.unfolder import Unfolder
 from abacus.engage.journeys.walks import Walks
 from abacus.platform import slices
 from abacus.platform.health import WorkerHealth
-from abacus.platform.postgres import Connection, Pool
+from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from abacus.signals.facts.decide.catalog import AnyName
@@ -45,34 +40,17 @@ from abacus.signals.segments.types import Members
 from benchmarks.workbench import with_ended_children
 
 BRANCHES: Final = 11
-CLASSIC: Final = "classic"
 ZONE: Final = "Asia/Singapore"
-_TELLS: Final = 10  # the node of the first branch that does something, the classic way
-_AT_ONCE: Final = 1_000_000
-_PAST: Final = datetime(2026, 1, 10, tzinfo=UTC)
+_AT_ONCE: Final = 500_000
+PAST: Final = datetime(2026, 1, 10, tzinfo=UTC)
 
 _SEATS: Final = """
 insert into seat (member_id, journey, visit, member, version, key, country, entered_at, since)
 select 'member-' || n, $1, 1, n, 1, 'segment:all@1', 'SG', $2, $2
 from generate_series($3::bigint, $4::bigint - 1) n
 """
-_CLASSIC: Final = """
-create table classic_step (
-    id bigint generated always as identity primary key,
-    member_id text collate "C" not null, journey text collate "C" not null, visit integer not null,
-    branch integer not null, due timestamptz not null
-);
-grant select, delete, update on classic_step to abacus_app;
-create index classic_step_due_id_idx on classic_step (due, id);
-"""
-_TAKE: Final = """
-select id, member_id, visit, branch from classic_step where due <= $1 order by due, id limit 1 for update skip locked
-"""
 _MORNING: Final = "update pack set due = due - interval '2 days' where journey = $1"
 _DECIDED: Final = "select coalesce(sum(cardinality(members)), 0) from journey_deed where journey = $1"
-_READ: Final = """
-select member from seat where journey = $1 and member_id = $2 and visit = $3 and left_at is null
-"""
 
 
 class Cost(NamedTuple):
@@ -142,12 +120,13 @@ class Running:
     """What moves members of journeys with this document, and unfolds what is done for them."""
 
     def __init__(self, pool: Pool, segments: Segments, journeys: Sequence[str]) -> None:
-        self._pool = pool
+        self.pool = pool
+        self.segments = segments
         self._clock = SystemClock()
         published = {card.scope: PublishedCard(card, 1) for card in example_cards()}
         beside = Publications({}, self._clock.now(), cards=published, segments=AnyName())
         around = JourneyPublications(beside)
-        self._journeys = {name: parse_journey(document(name), around).numbered(1, {}) for name in journeys}
+        self.journeys = {name: parse_journey(document(name), around).numbered(1, {}) for name in journeys}
         self._versions = ArmedVersions(self._version, lambda: around)
         cards = CardBook(published.values())
         self._cards = lambda: cards
@@ -163,9 +142,9 @@ class Running:
         return Journeyer(
             mover,
             lambda: names,
-            HeardStore(self._pool),
+            HeardStore(self.pool),
             list,
-            pool=self._pool,
+            pool=self.pool,
             clock=self._clock,
             halts=lambda: NO_HALTS,
             health=WorkerHealth("journeyer"),
@@ -177,19 +156,18 @@ class Running:
         return self._journeyer_by(timed, name), timed.late_s
 
     def unfolder(self, *names: str) -> Unfolder:
-        return Unfolder(
-            DeedActions(self._version, self._versions, self._cards),
-            lambda: names,
-            pool=self._pool,
-            clock=self._clock,
-            health=WorkerHealth("journeyer"),
-        )
+        health = WorkerHealth("journeyer")
+        return Unfolder(self.actions, lambda: names, pool=self.pool, clock=self._clock, health=health)
+
+    @property
+    def actions(self) -> DeedActions:
+        return DeedActions(self._version, self._versions, self._cards)
 
     async def _version(self, name: str, _: int) -> Journey:
-        return self._journeys[name]
+        return self.journeys[name]
 
     def begin(self, name: str) -> int:
-        return self._journeys[name].nodes["first"].number
+        return self.journeys[name].nodes["first"].number
 
 
 class _Timed(Mover):
@@ -229,15 +207,16 @@ class Herd:
 
     async def sit(self) -> None:
         """Everybody has a seat."""
-        for first in range(self.members.start, self.members.stop, _AT_ONCE):
-            upto = min(self.members.stop, first + _AT_ONCE)
-            await self._owner.execute(_SEATS, self.journey, _PAST, first, upto, timeout=3600)
+        for some in _parts(self.members):
+            await self._owner.execute(_SEATS, self.journey, PAST, some.start, some.stop, timeout=3600)
         await self._owner.execute("vacuum analyze seat", timeout=3600)
 
     async def wait(self, largest: int = LARGEST) -> None:
         """Everybody waits, and is due at once."""
+        node = self._running.begin(self.journey)
         async with self._owner.acquire() as connection:
-            await put(connection, packs(self.journey, self._running.begin(self.journey), self.members, largest))
+            for some in _parts(self.members):
+                await put(connection, packs(self.journey, node, some, largest))
 
     async def flow(self, seconds: float, rate: int, largest: int) -> list[float]:
         """Members are due one pack after the other, so many in a second, while they are moved: how late each was done,
@@ -276,6 +255,11 @@ class Herd:
         return await _all_of(self._running.unfolder(self.journey).round)
 
 
+def _parts(members: range) -> Iterator[range]:
+    for first in range(members.start, members.stop, _AT_ONCE):
+        yield range(first, min(members.stop, first + _AT_ONCE))
+
+
 async def _all_of(round_: Callable[[asyncio.Event], Awaitable[int]]) -> int:
     stop, done = asyncio.Event(), 0
     while some := await round_(stop):
@@ -308,7 +292,7 @@ class Meter:
 
 def packs(journey: str, node: int, members: range, largest: int) -> Iterator[Pack]:
     """Full packs of members, one after the other, each due a little later."""
-    for place, first in enumerate(range(members.start, members.stop, largest)):
+    for first in range(members.start, members.stop, largest):
         some = range(first, min(first + largest, members.stop))
         yield Pack(
             journey,
@@ -318,70 +302,8 @@ def packs(journey: str, node: int, members: range, largest: int) -> Iterator[Pac
             turn=0,
             zone=ZONE,
             arm=None,
-            due=_PAST + timedelta(microseconds=place),
+            due=PAST + timedelta(microseconds=first),
             id=first,
             members=some,
             visits=[1] * len(some),
         )
-
-
-def takes(member: int, branch: int) -> bool:
-    """Whether the member is one of the branch's."""
-    return member % BRANCHES == branch
-
-
-def effect(journey: str, member_id: str, visit: int, branch: int, now: datetime) -> PlannedAction:
-    return PlannedAction(
-        member_id=member_id,
-        key=f"journey:{journey}:{visit}:{member_id}:{_TELLS + branch}",
-        number=0,
-        owner_kind="journey",
-        owner=journey,
-        version=1,
-        step=_TELLS + branch,
-        variant=None,
-        kind=DeedKind.TELL,
-        receiver=MESSAGES,
-        due_at=now,
-        document=b'{"country": "SG", "templates": {"en": "Welcome"}, "fields": {}}',
-        event=None,
-    )
-
-
-class Classic:
-    """A herd with a row for each member and branch, each run by itself, as queues of jobs do; members have seats."""
-
-    def __init__(self, pool: Pool, owner: Pool, members: range) -> None:
-        self._pool = pool
-        self._owner = owner
-        self._members = members
-
-    async def run(self) -> None:
-        """Schedules everybody, and then runs what is due, which is everything."""
-        await self._owner.execute(_CLASSIC)
-        for first in range(self._members.start, self._members.stop, LARGEST):
-            await self._schedule(range(first, min(first + LARGEST, self._members.stop)))
-        await self._owner.execute("analyze classic_step")
-        while await self._some():
-            pass
-
-    async def _schedule(self, members: range) -> None:
-        rows = [(f"member-{member}", CLASSIC, 1, branch, _PAST) for member in members for branch in range(BRANCHES)]
-        columns = ["member_id", "journey", "visit", "branch", "due"]
-        async with self._owner.acquire() as connection:
-            await connection.copy_records_to_table("classic_step", records=rows, columns=columns)
-
-    async def _some(self) -> bool:
-        """Whether there was one that is due."""
-        async with self._pool.acquire() as connection, connection.transaction():
-            row = await connection.fetchrow(_TAKE, datetime.now(UTC))
-            if row is not None:
-                await self._step(connection, *row)
-            return row is not None
-
-    async def _step(self, connection: Connection, id_: int, member_id: str, visit: int, branch: int) -> None:
-        number = await connection.fetchval(_READ, CLASSIC, member_id, visit)
-        if number is not None and takes(number, branch):
-            now = datetime.now(UTC)
-            await plan_once(connection, [effect(CLASSIC, member_id, visit, branch, now)], now)
-        await connection.execute("delete from classic_step where id = $1", id_)

@@ -15,12 +15,20 @@ from abacus.engage.journeys.decide.packs import LARGEST
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.migrations import migrate
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
-from benchmarks.journey_herd import BRANCHES, CLASSIC, Classic, Cost, Herd, Meter, Running, Segments
+from abacus.process import look_for_garbage_seldom
+from benchmarks.journey_classic import Classic
+from benchmarks.journey_herd import BRANCHES, Cost, Herd, Meter, Running, Segments
 from benchmarks.report import Figure, rate
 
 MEMBERS: Final = 10_000_000
+_CLASSIC: Final = "classic"
+_CLASSIC_SINGLY: Final = "classic_singly"
+_HELD: Final = "herd_held"
 _COMPARED: Final = 100_000  # members whose steps are measured beside few and many others
-_CLASSICALLY: Final = 2_000  # members who go the classic way
+_CLASSICALLY: Final = 100_000  # members who go the classic way
+_ALONE: Final = 1_000  # of these, in a transaction for each row
+_BATCH: Final = 500  # rows
+_ROUNDS: Final = 3  # of members who are compared
 _SINGLY: Final = 10_000  # in packs of their own
 _TEN: Final = 10
 _AMID: Final = 40  # times that ten others are due while the herd is run
@@ -35,14 +43,14 @@ _FLOWING: Final = 50  # members of a pack
 _FLOW_S: Final = 20.0
 _FLOWS_WITHIN_S: Final = 2.0
 _MEMORY_MIB: Final = 300
-_TOLD_S: Final = 2.0  # how late Postgres tells of dead rows
-_DEAD: Final = 0.05  # rows a member
+_DEAD: Final = 0.02  # rows a member
 _DONE: Final = "select count(*) from action where owner = $1"
 _MORNING: Final = "update pack set due = due - interval '2 days' where journey = $1"
 _ROWS: Final = "select sum(n_dead_tup) from pg_stat_user_tables where relname in ('pack', 'journey_deed')"
 
 
 async def measure(directory: Path, members: int) -> list[Figure]:
+    look_for_garbage_seldom()  # as workers do
     async with AsyncExitStack() as stack:
         embedded = await stack.enter_async_context(EmbeddedStack(directory, sqs=False, kafka=False))
         url = embedded.database_url or ""
@@ -51,35 +59,38 @@ async def measure(directory: Path, members: int) -> list[Figure]:
         owner = await open_pool(url, size=4, role=None)
         stack.push_async_callback(pool.close)
         stack.push_async_callback(owner.close)
-        return await _Bench(pool, owner, await Meter.of(owner), members).figures()
+        return await _Bench(url, pool, owner, await Meter.of(owner), members).figures()
 
 
 class _Bench:
     """One after the other, in one database."""
 
-    def __init__(self, pool: Pool, owner: Pool, meter: Meter, members: int) -> None:
-        self._pool = pool
+    def __init__(self, url: str, pool: Pool, owner: Pool, meter: Meter, members: int) -> None:
+        self._url = url
         self._owner = owner
         self._meter = meter
         self._members = members
         self._compared = min(members, _COMPARED)
         few = [f"few_{number}" for number in range(_AMID)]
-        others = ("warm", "alone", "beside", "clean", "held", "flow", "herd_held")
-        self._running = Running(pool, Segments(members), [*others, *few, "herd"])
+        compared = [f"{beside}_{round_}" for beside in ("alone", "beside") for round_ in range(_ROUNDS)]
+        self._segments = Segments(members)
+        journeys = ["warm", "clean", "held", "flow", _CLASSIC, _CLASSIC_SINGLY, *compared, *few, "herd"]
+        self._running = Running(pool, self._segments, journeys)
         self._few_journeys = few
 
     async def figures(self) -> list[Figure]:
+        dead = await self._dead()
         await self._through("warm", min(self._compared, 10_000))
-        alone, unfolding = await self._through("alone", self._compared)
-        classic = await self._classic()
-        singly, dead = await self._singly(), await self._dead()
-        flown = await self._flow()
+        alone, unfolding = await self._rounds("alone")
+        classic = await self._classic(_CLASSIC, _CLASSICALLY, _BATCH)
+        in_turn = await self._classic(_CLASSIC_SINGLY, _ALONE, 1)
+        singly, flown = await self._singly(), await self._flow()
         herd = self._herd("herd", range(self._members))
         await herd.sit()
         await herd.wait()
         scheduling = await self._meter.cost(self._members, herd.run())
         packs = await herd.left()
-        beside, _ = await self._through("beside", self._compared)
+        beside, _ = await self._rounds("beside")
         await herd.make_due()
         few, amid = await self._few(), list[float]()
         running = await self._meter.cost(self._members, self._amid(herd, few, amid))
@@ -87,12 +98,19 @@ class _Bench:
         return [
             *_of_herd(packs, scheduling, running, amid),
             _unfolded(unfolding),
-            *_compared(alone, classic, beside, singly),
+            *_classically(alone, unfolding, classic, in_turn),
+            *_compared(alone, beside, singly),
             *_steps(scheduling, flown, dead),
         ]
 
     def _herd(self, journey: str, members: range) -> Herd:
         return Herd(self._running, self._owner, journey, members)
+
+    async def _rounds(self, beside: str) -> tuple[Cost, Cost]:
+        """The medians of some herds, one after the other."""
+        costs = [await self._through(f"{beside}_{round_}", self._compared) for round_ in range(_ROUNDS)]
+        moving, unfolding = zip(*costs, strict=True)
+        return _median(moving), _median(unfolding)
 
     async def _through(self, journey: str, members: int) -> tuple[Cost, Cost]:
         """A herd that waits once and ends, others beside it or not; and what was done becomes actions."""
@@ -109,10 +127,11 @@ class _Bench:
             raise Unavailable("journeys", f"{done:,} of {members:,} effects are actions")
         return scheduling.plus(running), unfolding
 
-    async def _classic(self) -> Cost:
-        members = range(min(self._members, _CLASSICALLY))
-        await self._herd(CLASSIC, members).sit()
-        return await self._meter.cost(len(members), Classic(self._pool, self._owner, members).run())
+    async def _classic(self, journey: str, most: int, at_once: int) -> Cost:
+        members = range(min(self._members, most))
+        await self._herd(journey, members).sit()
+        classic = Classic(self._running, self._owner, journey, members)
+        return await self._meter.cost(len(members), classic.run(at_once))
 
     async def _singly(self) -> tuple[Cost, Cost]:
         """Members in packs of their own, without and with a transaction that is open elsewhere."""
@@ -129,20 +148,22 @@ class _Bench:
 
     async def _dead(self) -> tuple[int, int]:
         """A herd, its members, and the rows of packs and deeds that are left of it while a transaction is open."""
-        herd = self._herd("herd_held", range(self._compared))
-        await herd.sit()
-        await herd.wait()
-        for table in ("pack", "journey_deed"):
-            await self._owner.execute(f"vacuum {table}")
-        await asyncio.sleep(_TOLD_S)
         async with self._owner.acquire() as connection, connection.transaction(isolation="repeatable_read"):
             before = int(await connection.fetchval(_ROWS))
-            await herd.run()
-            await self._owner.execute(_MORNING, herd.journey)
-            await herd.run()
-            await herd.unfold()
-            await asyncio.sleep(_TOLD_S)
-            dead = int(await self._owner.fetchval(_ROWS)) - before
+            async with AsyncExitStack() as stack:  # sessions tell Postgres of dead rows at their end at the latest
+                pool = await open_pool(self._url, size=6, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
+                owner = await open_pool(self._url, size=4, role=None)
+                stack.push_async_callback(pool.close)
+                stack.push_async_callback(owner.close)
+                herd = Herd(Running(pool, self._segments, [_HELD]), owner, _HELD, range(self._compared))
+                await herd.sit()
+                await herd.wait()
+                await herd.run()
+                await owner.execute(_MORNING, herd.journey)
+                await herd.run()
+                await herd.unfold()
+            await connection.execute("select pg_stat_clear_snapshot()")
+            dead = int(await connection.fetchval(_ROWS)) - before
         return self._compared, dead
 
     async def _flow(self) -> list[float]:
@@ -230,16 +251,34 @@ def _unfolded(unfolding: Cost) -> Figure:
     )
 
 
-def _compared(alone: Cost, classic: Cost, beside: Cost, singly: tuple[Cost, Cost]) -> list[Figure]:
-    clean, held = singly
+def _median(costs: Sequence[Cost]) -> Cost:
+    return sorted(costs, key=lambda each: each.us)[len(costs) // 2]
+
+
+def _classically(alone: Cost, unfolding: Cost, classic: Cost, in_turn: Cost) -> list[Figure]:
+    both = alone.us + unfolding.us
     return [
         Figure(
-            f"{classic.members:,} members with a row for each member and branch, a transaction each",
+            f"{classic.members:,} members with a row for each member and branch, {_BATCH} rows in a transaction",
             f"{classic.us:.0f} µs of CPU a member",
-            f"{classic.us / alone.us:.1f} times that in packs, {alone.us:.1f} µs",
+            f"{classic.us / alone.us:.1f} times that in packs, {alone.us:.1f} µs; {classic.us / both:.1f} times with "
+            f"what makes actions of it",
             f">= {_CLASSIC_TIMES} times",
             classic.us >= _CLASSIC_TIMES * alone.us,
         ),
+        Figure(
+            f"… {in_turn.members:,} members, a transaction for each row",
+            f"{in_turn.us:.0f} µs of CPU a member",
+            f"{in_turn.us / alone.us:.0f} times that in packs; {in_turn.us / both:.0f} times with what makes actions",
+            f">= {_CLASSIC_TIMES} times",
+            in_turn.us >= _CLASSIC_TIMES * alone.us,
+        ),
+    ]
+
+
+def _compared(alone: Cost, beside: Cost, singly: tuple[Cost, Cost]) -> list[Figure]:
+    clean, held = singly
+    return [
         Figure(
             "a step of a member while the herd waits",
             f"{beside.us / 2:.1f} µs of CPU",
