@@ -174,7 +174,7 @@ async def test_who_is_set_aside_is_moved_too_and_stays_set_aside(pool: Pool, the
     (found,) = await aside(pool)
     assert found == Aside(JOURNEY, 2, _NUMBERS["pause"], What.WAIT, "a bug", since, HALF)
     assert (await glance(pool, JOURNEY, 2)).inside == MEMBERS
-    assert (await put_back(pool, JOURNEY), await migrator.move(there, nothing)) == (HALF, 0)
+    assert (await put_back(pool, JOURNEY, NOW), await migrator.move(there, nothing)) == (HALF, 0)
     assert await where(pool) == {(2, 2, None): HALF, (2, 5, 5): HALF}
     clock.set(NOW + DAY + timedelta(seconds=3))
     assert await run(pool, moving, pausing, clock.now()) == HALF
