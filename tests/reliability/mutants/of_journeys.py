@@ -7,6 +7,7 @@ from tests.reliability.mutants.mutant import Mutant
 
 _MOVER: Final = "abacus/engage/journeys/mover.py"
 _MIGRATOR: Final = "abacus/engage/journeys/migrator.py"
+_UNFOLDER: Final = "abacus/engage/journeys/unfolder.py"
 _VISIT: Final = "abacus/engage/journeys/decide/visit.py"
 _TESTS: Final = "tests/engage/journeys"
 
@@ -25,6 +26,14 @@ def _admitting(test: str) -> tuple[str]:
 
 def _migrating(test: str) -> tuple[str]:
     return (f"{_TESTS}/test_migrator.py::{test}",)
+
+
+def _unfolding(test: str) -> tuple[str]:
+    return (f"{_TESTS}/test_unfolder.py::{test}",)
+
+
+def _erasing(test: str) -> tuple[str]:
+    return (f"tests/oversight/erasure/test_journeys_meanwhile.py::{test}",)
 
 
 MUTANTS: Final = (
@@ -178,7 +187,7 @@ MUTANTS: Final = (
     Mutant(
         "the lock on seats that are moved to another version",
         _MIGRATOR,
-        "Migrator._page",
+        "Migrator._land",
         Node("seats_of(connection, packs, lock=True)", "seats_of(connection, packs, lock=False)"),
         _migrating("test_an_event_amid_the_move_is_waited_for"),
     ),
@@ -187,10 +196,59 @@ MUTANTS: Final = (
         _MIGRATOR,
         "Migrator.move",
         Node(
-            "while await _are_left(slice_, migration):\n    await _through(slice_, lines, page)",
-            "await _through(slice_, lines, page)",
+            "await _are_left(slice_, migration)",
+            "not moved",
         ),
         _migrating("test_who_goes_on_amid_the_move_is_moved_too"),
+    ),
+    Mutant(
+        "since when a member is set aside who is moved to another version",
+        _MIGRATOR,
+        "Migrator._page_aside",
+        Node("taken.since", "self._clock.now()"),
+        _migrating("test_who_is_set_aside_is_moved_too_and_stays_set_aside"),
+    ),
+    Mutant(
+        "the hold on the seats of members whose deeds are unfolded",
+        "abacus/engage/journeys/seat_rows.py",
+        "_HOLD",
+        Clause("for key share of s"),
+        _erasing("test_an_action_that_is_unfolded_now_is_waited_for"),
+    ),
+    Mutant(
+        "the look whether a member was erased before its deed is unfolded",
+        "abacus/engage/journeys/seat_rows.py",
+        "_HOLD",
+        Clause("where s.member_id not like 'erased-%'"),
+        _unfolding("test_nothing_is_done_for_members_who_were_erased_meanwhile"),
+    ),
+    Mutant(
+        "the lock on all seats of a member who is erased",
+        "abacus/engage/journeys/leaving.py",
+        "leave_all",
+        Node("await lock_all(connection, member_id)"),
+        _erasing("test_an_action_that_is_unfolded_now_is_waited_for"),
+    ),
+    Mutant(
+        "the lock on a seat that is not written where something is done",
+        "abacus/engage/journeys/seat_rows.py",
+        "still_inside",
+        Node("is_written(each) or bool(each.actions)", "is_written(each)"),
+        _erasing("test_who_is_erased_amid_a_step_from_one_time_to_another_does_not_go_on"),
+    ),
+    Mutant(
+        "the row of a deed that cannot be done",
+        _UNFOLDER,
+        "Unfolder.unfold",
+        Node("await set_deeds_aside(connection, without, self._clock.now())"),
+        (f"{_TESTS}/test_aside.py::test_a_deed_that_cannot_be_done_for_a_member_holds_up_nobody",),
+    ),
+    Mutant(
+        "the end of a worker that can do nothing",
+        _UNFOLDER,
+        "Unfolder._look_at",
+        Node("self._in_a_row >= _MOST_IN_A_ROW", "False"),
+        (f"{_TESTS}/test_aside.py::test_where_no_deed_can_be_made_the_worker_stops",),
     ),
     Mutant(
         "the look whether a pack is run while it is moved",
