@@ -7,14 +7,14 @@ import typer
 from abacus.cli.journeys.family import journey_desk
 from abacus.cli.terminal.answer import Answer, Columns, Table, counted
 from abacus.cli.terminal.command_actor import at_desk
-from abacus.engage.journeys.aside_rows import Aside
+from abacus.engage.journeys.aside_rows import Aside, What
 from abacus.people.types.deed import Deed
 
 
 async def members_aside(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Of this journey alone.")] = None,
 ) -> Answer:
-    """List the members of journeys who could not be moved or for whom something failed, by node and fault."""
+    """List the members of journeys who could not be moved or let in, or for whom a deed failed, by node and fault."""
     async with at_desk(journey_desk) as (desk, _):
         if name is not None:
             await desk.versions(name)
@@ -25,15 +25,19 @@ async def members_aside(
             for record in await desk.versions(journey)
             for node in record.document.nodes.values()
         }
+
+    def node(each: Aside) -> str:
+        return "" if each.what is What.ENTRY else names.get((each.journey, each.node), str(each.node))
+
     columns: Columns[Aside] = {
         "journey": lambda each: f"{each.journey}@{each.version}",
-        "node": lambda each: names.get((each.journey, each.node), str(each.node)),
+        "node": node,
         "what": lambda each: each.what,
         "members": lambda each: each.members,
         "since": lambda each: each.since.isoformat(timespec="seconds"),
         "fault": lambda each: each.fault,
     }
-    rows = [{**each._asdict(), "node": names.get((each.journey, each.node), str(each.node))} for each in found]
+    rows = [{**each._asdict(), "node": node(each)} for each in found]
     return Answer(rows, Table.of("Set aside", found, columns))
 
 
