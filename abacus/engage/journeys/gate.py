@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import orjson
 
@@ -26,6 +26,7 @@ from abacus.engage.journeys.refusal_rows import Refusal, keep
 from abacus.engage.journeys.seat_rows import MayEnter, Visit
 from abacus.engage.notify.decide.contact_policy import is_held_out
 from abacus.platform import slices
+from abacus.platform.following.passing_over import PassedOver
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.signals.events.decide.message import encode_event
@@ -34,6 +35,9 @@ from abacus.signals.facts.types import FactRegistry
 from abacus.signals.segments.numbers import MemberNumbers
 
 NOTHING: Final[Mapping[str, Value]] = MappingProxyType({})
+
+Thing = TypeVar("Thing")
+Result = TypeVar("Result")
 
 
 FACTS: Final = "facts"
@@ -101,9 +105,12 @@ class Gate:
         self._clock = clock
         self._numbers = MemberNumbers(pool)
 
-    async def let_in(self, journey: Journey, comers: Sequence[Comer]) -> int:
-        """Members who may come in do so, each once. Returns the number of them."""
+    async def let_in(self, journey: Journey, comers: Sequence[Comer], over: PassedOver | None = None) -> int:
+        """Members who may come in do so, each once. Returns the number of them. Members of slices that are passed
+        `over` are left out; without it, everybody waits for a slice that is away.
+        """
         against = Against()
+        comers = comers if over is None else await over.kept(comers)
         entries = await self.entries(journey, comers, against)
         may_enter = self.may_enter(journey, against)
 
@@ -112,11 +119,10 @@ class Gate:
 
         entered = 0
         if entries:
-            done = await slices.split(self._pool, entries, work, member_of=lambda each: each.member_id, patience_s=None)
-            entered = sum(done.whole())
+            entered = sum(await self._split(entries, work, over))
             count(entered, len(entries) - entered)
         JOURNEY_ENTRIES.labels("refused").inc(len(comers) - len(entries))
-        await self._keep(against.refusals(journey, comers))
+        await self._keep(against.refusals(journey, comers), over)
         return entered
 
     async def entries(self, journey: Journey, comers: Sequence[Comer], against: Against) -> list[Entry]:
@@ -153,13 +159,20 @@ class Gate:
 
         return may_enter
 
-    async def _keep(self, refusals: Sequence[Refusal]) -> None:
+    async def _keep(self, refusals: Sequence[Refusal], over: PassedOver | None) -> None:
         async def work(slice_: slices.Slice, part: Sequence[Refusal]) -> None:
             async with slice_.at() as connection:
                 await keep(connection, part)
 
         if refusals:
-            (await slices.split(self._pool, refusals, work, patience_s=None)).whole()
+            await self._split(refusals, work, over)
+
+    async def _split(
+        self, things: Sequence[Thing], work: slices.Work[Thing, Result], over: PassedOver | None
+    ) -> Sequence[Result]:
+        if over is not None:
+            return await over.split(things, work, patience_s=None)
+        return (await slices.split(self._pool, things, work, patience_s=None)).whole()
 
     async def _fitting(self, journey: Journey, comers: Sequence[Comer], against: Against) -> list[Comer]:
         """Those for whom the rule of the entry holds."""

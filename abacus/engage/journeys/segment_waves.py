@@ -1,6 +1,7 @@
 """Lets members of segments into journeys: all who are in one at a time, and where the journey asks for it, members who
 join later, each once for each time that it joins. A page of members at a time, so that a herd needs no memory, and a
-process that dies leaves the rest to the next one.
+process that dies leaves the rest to the next one. Members of a slice whose server is away are passed over, and come
+when it is back.
 """
 
 from datetime import datetime
@@ -12,6 +13,8 @@ from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.gate import comer
 from abacus.engage.journeys.wave_gate import WaveGate
 from abacus.engage.journeys.wave_rows import Wave, WaveStore
+from abacus.platform.following.passing_over import PassedOver
+from abacus.platform.kafka.reader import StartAgain
 from abacus.platform.postgres import Pool
 from abacus.signals.segments.numbers import MemberNumbers
 from abacus.signals.segments.store import SegmentStore
@@ -28,6 +31,7 @@ class SegmentWaves:
         self._waves = WaveStore(pool)
         self._clock = clock
         self._known: dict[tuple[str, str], Wave] = {}
+        self._over = PassedOver(pool)
 
     def forget(self) -> None:
         """Another process may have led meanwhile."""
@@ -41,6 +45,10 @@ class SegmentWaves:
         at = how.at or journey.starts_at
         if not max(at, journey.starts_at, journey.approved_at) <= now < journey.ends_at:
             return 0
+        try:
+            await self._over.look()
+        except StartAgain:  # from where nobody was passed over; who has entered meanwhile does not enter again
+            self._known.clear()
         name = f"{how.segment} at {at.isoformat()}"
         wave = await self._wave(journey, how, name, at)
         numbers = wave.following(self._gate.most(journey))
@@ -48,8 +56,9 @@ class SegmentWaves:
             return 0
         members = await self._numbers.members(numbers)
         key = f"segment:{how.segment}@{wave.version}:{at.isoformat()}"
-        await self._gate.let_in(journey, [comer(journey, key, each, now) for each in members])
-        await self._waves.move(journey.name, name, numbers[-1])
+        await self._gate.let_in(journey, [comer(journey, key, each, now) for each in members], self._over)
+        if not self._over.passes:
+            await self._waves.move(journey.name, name, numbers[-1])
         self._known[journey.name, name] = wave._replace(upto=numbers[-1])
         return len(numbers)
 
@@ -60,7 +69,7 @@ class SegmentWaves:
         if wave is None:
             wave = await self._first(how.segment, at)
             await self._waves.write(*place, wave)
-        elif how.and_later and not wave.following(1):
+        elif how.and_later and not wave.following(1) and not self._over.passes:
             latest = await self._segments.find(how.segment)
             if latest is not None and latest.version > wave.version:
                 wave = wave.after(latest.version, await self._members(latest))

@@ -8,6 +8,7 @@ from abacus.core.errors import Unavailable
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.gate import FACTS, Comer, Gate
 from abacus.engage.journeys.late_entries import LateEntries, is_passing
+from abacus.platform.following.passing_over import PassedOver
 
 
 class WaveGate:
@@ -23,12 +24,15 @@ class WaveGate:
         """How many come with the next page."""
         return self._most.get(journey.name, self._page)
 
-    async def let_in(self, journey: Journey, comers: Sequence[Comer]) -> None:
-        """A page of them."""
+    async def let_in(self, journey: Journey, comers: Sequence[Comer], over: PassedOver | None = None) -> None:
+        """A page of them. Members of slices that are passed `over`, from now on or since before, are left out."""
         most = self.most(journey)
         try:
-            await self._gate.let_in(journey, comers)
+            await self._gate.let_in(journey, comers, over)
         except Exception as fault:
+            if over is not None and await over.find():
+                await self.let_in(journey, comers, over)
+                return
             if is_passing(fault):
                 raise
             if most > 1 or _concerns_all(fault):

@@ -50,17 +50,41 @@ class PassedOver:
         work: Callable[[Slice, Sequence[Thing]], Coroutine[Any, Any, Result]],
         *,
         member_of: Callable[[Thing], str] = _MEMBER_OF,
+        patience_s: float | None = slices.PATIENCE_S,
     ) -> Sequence[Result]:
         """What comes of the things, each done in its member's slice. Things of slices that are passed over, from now on
         or since before, are left out. Raises `Unavailable` when more is away.
         """
         slice_map = await slice_map_of(self._pool)
-        kept = [thing for thing in things if slice_map.slice_of(member_of(thing)) not in self._numbers]
-        found = await slices.split(self._pool, kept, work, member_of=member_of)
+        kept = await self.kept(things, member_of=member_of)
+        found = await slices.split(self._pool, kept, work, member_of=member_of, patience_s=patience_s)
         for number in {slice_map.slice_of(member_of(thing)) for thing in found.waiting}:
             self._numbers.add(number)
             log.warning("events stay behind", why=f"slice {number} is away, or takes longer than others")
         return found.done
+
+    @property
+    def passes(self) -> bool:
+        """Whether it passes over any slice."""
+        return bool(self._numbers)
+
+    async def kept(self, things: Iterable[Thing], *, member_of: Callable[[Thing], str] = _MEMBER_OF) -> list[Thing]:
+        """The things of slices that are not passed over."""
+        slice_map = await slice_map_of(self._pool)
+        return [thing for thing in things if slice_map.slice_of(member_of(thing)) not in self._numbers]
+
+    async def find(self) -> bool:
+        """Passes over slices whose servers are away from now on; whether there are any others than before. Raises
+        `Unavailable` when the coordinator is away.
+        """
+        if not await slices.some_are_away(self._pool):
+            return False
+        in_order = await slices.slices_of(self._pool)
+        away = {each.number for each in in_order if not await each.is_there()}
+        new, self._numbers = away - self._numbers, self._numbers | away
+        for number in sorted(new):
+            log.warning("members stay behind", why=f"slice {number} is away")
+        return bool(new)
 
     async def look(self) -> None:
         """Raises `StartAgain` when the server of a slice that is passed over is there again."""

@@ -8,6 +8,7 @@ from abacus.platform.slices.layout import CUT, MOST, WHOLE, SliceMap
 from abacus.platform.slices.parts import (
     PATIENCE_S,
     Split,
+    Work,
     everywhere,
     fetched_by,
     in_slices,
@@ -41,6 +42,7 @@ __all__ = [
     "Slice",
     "SliceMap",
     "Split",
+    "Work",
     "at",
     "each",
     "everywhere",
