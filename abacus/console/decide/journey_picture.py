@@ -253,7 +253,8 @@ def _note(stop: Stop) -> str:
         return f"{len(stop.wrong)} to mend"
     if stop.mark or stop.counts is None:
         return stop.mark
-    waiting = f"{_rounded(stop.counts.waiting)} wait, " if stop.counts.waiting or stop.kind == "wait" else ""
+    wait = "waits" if stop.counts.waiting == 1 else "wait"
+    waiting = f"{_rounded(stop.counts.waiting)} {wait}, " if stop.counts.waiting or stop.kind == "wait" else ""
     return f"{waiting}{_rounded(stop.counts.passed)} passed" if stop.kind != "exit" else ""
 
 
