@@ -32,7 +32,17 @@ pytestmark = [pytest.mark.once, pytest.mark.long, pytest.mark.night]
 
 # What is to come is in these, by their meaning.
 _TO_COME = {
-    *("due_at", "effective_from", "ends_at", "expires_at", "full_at", "held_until", "lease_until", "retry_until"),
+    *(
+        "due",
+        "due_at",
+        "effective_from",
+        "ends_at",
+        "expires_at",
+        "full_at",
+        "held_until",
+        "lease_until",
+        "retry_until",
+    ),
     *("until", "vests_at"),
 }
 _TIMES = """
