@@ -69,10 +69,10 @@ def every(index: OfferIndex, asker: Asker, question: Question, *, explain: bool 
         given = asked.given(formula)
         if given and group.admits(asked):
             worth, points = asked.rank_of(given, in_points=formula.in_points)
-            gives = (0, given, -worth) if formula.in_points else (given, 0, -worth)
-            ranked |= {
-                (worth, points, each.order): Found(each.offer, *gives) for each in group.offers if each.admits(asked)
-            }
+            saves, gives = (0, given) if formula.in_points else (given, 0)
+            for each in group.offers:
+                if each.admits(asked):
+                    ranked[worth, points, each.order] = Found(each.offer, saves, gives, -worth)
     return _choice(index, asked, [ranked[rank] for rank in sorted(ranked)], explain=explain)
 
 

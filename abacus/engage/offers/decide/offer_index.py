@@ -226,16 +226,19 @@ class OfferIndex:
                     yield from shelves[key].wide
 
     def groups(self, asked: Asked) -> Iterator[Group]:
-        """All groups under the keys of the item, offers apart included, each of them alone."""
-        market = self._market(asked)
-        if market is None:
-            return
-        for key in asked.keys:
-            for shelves in (market.for_all.money, market.for_all.points):
-                if key in shelves:
-                    yield from shelves[key].groups()
-            for number in market.apart.get(key, _NONE_APART):
-                yield group_of(self._armed[number])
+        """All groups under the keys of the item that are for all members."""
+        if (market := self._market(asked)) is not None:
+            for key in asked.keys:
+                for shelves in (market.for_all.money, market.for_all.points):
+                    if key in shelves:
+                        yield from shelves[key].groups()
+
+    def apart(self, asked: Asked) -> Iterator[Group]:
+        """All offers under these keys that are for some members, each of them alone."""
+        if (market := self._market(asked)) is not None:
+            for key in asked.keys:
+                for number in market.apart.get(key, _NONE_APART):
+                    yield group_of(self._armed[number])
 
     def admitted(self, asked: Asked) -> Iterator[Group]:
         """The offers for the item by invitation and by code, to which the asker is admitted, each of them alone."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from heapq import nsmallest
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
@@ -35,7 +35,7 @@ def near_misses(index: OfferIndex, asked: Asked) -> list[Refusal]:
     near: dict[int, _Near] = {}
     giving = [
         (asked.rank_of(asked.given(group.formula), in_points=group.formula.in_points), group)
-        for group in index.groups(asked)
+        for group in chain(index.groups(asked), index.apart(asked))
     ]
     for gives, groups in groupby(sorted(giving, key=_GIVES), key=_GIVES):
         if len(near) >= MOST_REFUSED:
