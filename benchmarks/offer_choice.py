@@ -42,7 +42,7 @@ def measure(many: int = MANY) -> Iterator[Figure]:
     before, started = mib(os.getpid()), time.process_time()
     index = _index(many)
     made, more = time.process_time() - started, mib(os.getpid()) - before
-    took = _best_us(index, many)
+    took, again = _best_us(index, many), _best_again_us(index, many)
     asked = list(zip(_askers(many), questions(ASKERS), strict=True))
     by_look = _one_by_one(index, asked[:ONE_BY_ONE])
     yield Figure(
@@ -50,6 +50,7 @@ def measure(many: int = MANY) -> Iterator[Figure]:
         f"mean {took:.0f} µs",
         f"by a look at each {by_look / 1000:.1f} ms, {by_look / took:,.0f} times that",
     )
+    yield Figure("… an item that was asked for lately", f"mean {again:.0f} µs", f"{again / took:.2f} times another")
     for number, each in fewer.items():
         ratio = took / each
         goal = (f"<= {WANTED_RATIO} times", ratio <= WANTED_RATIO) if number == FEWER[0] else ("", None)
@@ -78,12 +79,29 @@ def _askers(offers_there: int) -> list[Asker]:
 
 
 def _best_us(index: OfferIndex, offers_there: int) -> float:
-    """The mean over all questions, of which each is asked some times and the quickest counts."""
+    """The mean over all questions for items that nobody has asked for. Each is asked some times, each time for some
+    cents more, and the quickest counts.
+    """
     some = _askers(offers_there)
     return statistics.mean(
-        min(_us(lambda: best(index, some[place % ASKERS], question)) for _ in range(ROUNDS))  # noqa: B023  # called at once
+        min(_us(lambda: best(index, some[place % ASKERS], each)) for each in dearer)  # noqa: B023  # called at once
+        for place, question in enumerate(questions(QUESTIONS))
+        for dearer in [[_dearer(question, cents) for cents in range(ROUNDS)]]
+    )
+
+
+def _best_again_us(index: OfferIndex, offers_there: int) -> float:
+    """The mean over these questions when each is asked again and again, by one member after the other."""
+    some = _askers(offers_there)
+    return statistics.mean(
+        min(_us(lambda: best(index, some[(place + each) % ASKERS], question)) for each in range(ROUNDS))  # noqa: B023  # called at once
         for place, question in enumerate(questions(QUESTIONS))
     )
+
+
+def _dearer(question: Question, cents: int) -> Question:
+    item = question.item
+    return question._replace(item=item._replace(price=item.price + cents), basket=question.basket + cents)
 
 
 def _us(work: Callable[[], object]) -> float:
@@ -125,7 +143,7 @@ def _other_scenarios(index: OfferIndex, asked: Sequence[tuple[Asker, Question]])
     asker, some = asked[0][0], [question for _, question in asked]
     pages = [some[first : first + LISTED] for first in range(0, len(some), LISTED)]
     listing = statistics.median(
-        min(_us(lambda: [best(index, asker, each) for each in page]) for _ in range(ROUNDS))  # noqa: B023  # at once
+        min(_us(lambda: [best(index, asker, each) for each in page]) for page in _dearer_pages(page))  # noqa: B023  # at once
         for page in pages
     )
     yield Figure(
@@ -149,6 +167,11 @@ def _other_scenarios(index: OfferIndex, asked: Sequence[tuple[Asker, Question]])
         f"<= {WANTED_BASKET_MS} ms",
         basket_us <= WANTED_BASKET_MS * 1000,
     )
+
+
+def _dearer_pages(page: Sequence[Question]) -> Iterator[Sequence[Question]]:
+    """The same products at prices that nobody has asked for."""
+    return ([_dearer(each, ROUNDS + cents) for each in page] for cents in range(ROUNDS))
 
 
 def _changes(index: OfferIndex, asked: Sequence[tuple[Asker, Question]], many: int) -> Figure:
