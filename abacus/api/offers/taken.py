@@ -148,9 +148,9 @@ def reader_of(items: Sequence[AskedItem]) -> Callable[[PublishedCard], Sequence[
     return lambda card: items_of(items, card.card.currency)
 
 
-def facts_of(order: ReserveSeveralOrder) -> str:
+def facts_of(order: ReserveSeveralOrder, basket: str) -> str:
     """Equal keys with other facts are a conflict."""
-    return fingerprint((order.member_id, ",".join(order.offers), ",".join(order.codes), basket_of(order.items)))
+    return fingerprint((order.member_id, ",".join(order.offers), ",".join(order.codes), basket))
 
 
 def micros_of(money: str) -> int:

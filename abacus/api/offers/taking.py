@@ -167,7 +167,7 @@ async def _held(call: Call, key: str, wanted: ReserveSeveralOrder, priced: Calla
     order = Order(
         caller=call.agent.source,
         key=f"reservation:{call.key(key)}",
-        fingerprint=facts_of(wanted),
+        fingerprint=facts_of(wanted, basket),
         member_id=wanted.member_id,
         offers=offers,
         codes=codes,

@@ -42,6 +42,7 @@ async def reserve_offers(file: Body, key: Key = None) -> Answer:
     and `codes` where offers need them.
     """
     asked = body_of(file, ReserveSeveralOrder)
+    basket = basket_of(asked.items)
     async with offer_counter() as counter:
         at = counter.at
 
@@ -52,11 +53,11 @@ async def reserve_offers(file: Body, key: Key = None) -> Answer:
         order = Order(
             caller=at.actor.source,
             key=f"reservation:ops:{key or uuid4()}",
-            fingerprint=facts_of(asked),
+            fingerprint=facts_of(asked, basket),
             member_id=asked.member_id,
             offers=asked.offers,
             codes=asked.codes,
-            basket=basket_of(asked.items),
+            basket=basket,
             items_of=checked,
         )
         with refusing(file):
