@@ -210,6 +210,9 @@ class Herd:
         for some in _parts(self.members):
             await self._owner.execute(_SEATS, self.journey, PAST, some.start, some.stop, timeout=3600)
         await self._owner.execute("vacuum analyze seat", timeout=3600)
+        await self._owner.execute(
+            "checkpoint", timeout=3600
+        )  # what was prepared is not written out while it is measured
 
     async def wait(self, largest: int = LARGEST) -> None:
         """Everybody waits, and is due at once."""
