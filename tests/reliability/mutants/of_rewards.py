@@ -147,7 +147,7 @@ MUTANTS: Final = (
     Mutant(
         "the country of a reward",
         _PRICE,
-        "check_open",
+        "closed",
         Node("standing.country != reward.country", "False"),
         ("tests/engage/rewards/test_price.py::test_where_and_when",),
     ),
