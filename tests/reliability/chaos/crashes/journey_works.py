@@ -52,12 +52,16 @@ _LEFT: Final = "select coalesce(sum(cardinality(members)), 0) from journey_trail
 _WAITING: Final = """
 select (select count(*) from pack where journey = $1) + (select count(*) from journey_deed where journey = $1)
 """
+_ASIDE: Final = """
+select (select count(*) from pack_aside where journey = $1)
+    + (select count(*) from journey_deed_aside where journey = $1)
+"""
 _DROPPED: Final = "update action set refused_at = now() where owner = $1"
 
 
 class JourneyVisits(Work):
     """An order lets a member in, and comes twice. One member orders again and is thanked, one is timed out, and one
-    leaves by an exit amid a wait.
+    leaves by an exit amid a wait. What is told to them together is unfolded.
     """
 
     worker: ClassVar = "journeyer"
@@ -129,6 +133,8 @@ class JourneyVisits(Work):
             )
         if (left := await pool.fetchval(_LEFT, self._name)) != len(_WAYS):
             faults.append(f"the trail has {left} who left")
+        if aside := await pool.fetchval(_ASIDE, self._name):
+            faults.append(f"{aside} are set aside")
         await self.lane.owner.execute(_DROPPED, self._name)  # no other work may hand it over
         await JourneyStore(pool).move(self._name, None, Act.END, Change("person:ann", datetime.now(UTC)))
         return faults
