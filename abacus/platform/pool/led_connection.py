@@ -8,6 +8,7 @@ from typing import Any
 import asyncpg
 from asyncpg.transaction import Transaction
 
+from abacus.platform.pool.known_types import KNOWN_TYPES
 from abacus.platform.pool.silence import StatementWatch, Watch
 
 Watches = Callable[[Iterable[str | None]], Iterable[Watch]]
@@ -104,6 +105,15 @@ class LedConnection(asyncpg.Connection):  # type: ignore[misc]  # as above
     ) -> _Transaction:
         self._check_open()
         return _Transaction(self, isolation, readonly, deferrable)
+
+    async def _introspect_types(self, typeoids: Iterable[int], timeout: float | None) -> Any:  # noqa: ASYNC109  # as above
+        """What the server says of types of which asyncpg knows nothing yet in this session."""
+        known = KNOWN_TYPES.of(typeoids)
+        if known is not None:
+            return known
+        told, statement = await super()._introspect_types(typeoids, timeout)
+        KNOWN_TYPES.keep(told)
+        return told, statement
 
     execute = _watched("execute")
     executemany = _watched("executemany")
