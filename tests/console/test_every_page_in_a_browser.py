@@ -17,17 +17,19 @@ from tests.console.addresses import address
 from tests.console.furnished import furnished
 from tests.console.window import HEIGHT, Scheme, Window, office
 
-Look: TypeAlias = tuple[Scheme, int, str]  # the last is the part of the page that is judged
+Look: TypeAlias = tuple[Scheme, int, str, str]  # the last are the parts of the page that are judged: all, and colours
 
 WIDE: Final = 1440
 # Each page is judged in the light on a desk and in the dark on a phone: so both colours of all that is on both. A phone
-# has the menu's button besides, and a desk the open menu, which are the same on every page: the first page is judged in
-# every look, and on others a phone's frame is not judged again. The night judges each page in every look.
-CROSSED: Final[list[Look]] = [("light", WIDE, "html"), ("dark", 390, "main")]
+# has the menu's button besides, and a desk the open menu, which are the same on every page but for the mark of where
+# one is. The first page is judged in every look, and so is that of who is signed in, whose name is marked there. On
+# others neither a phone's frame nor the colours of a desk's are judged again. The night judges each page in every look.
+CROSSED: Final[list[Look]] = [("light", WIDE, "html", "main"), ("dark", 390, "main", "main")]
 EVERY: Final[list[Look]] = [
-    *(CROSSED[0], ("dark", 390, "html")),
-    *(("dark", WIDE, "html"), ("light", 390, "html"), ("dark", 1280, "html")),
+    *(("light", WIDE, "html", "html"), ("dark", 390, "html", "html")),
+    *(("dark", WIDE, "html", "html"), ("light", 390, "html", "html"), ("dark", 1280, "html", "html")),
 ]
+_IN_EVERY_LOOK: Final = ("/", "/me")
 _PARTS: Final = 2  # of the pages, so that two processes may share them
 BETWEEN: Final = 1280  # a page fits on such a screen, too
 CUT_OFF: Final = """() => [...document.querySelectorAll(".table")]
@@ -77,15 +79,15 @@ async def test_every_page_is_there_for_everybody(browser: Browser, pool: Pool, l
             await window.sign_in("eve")
             for name, path in list(pages(approval))[part::_PARTS]:
                 await window.see(path)
-                await stands(window, name, path, EVERY if path == "/" else looks)
+                await stands(window, name, path, EVERY if path in _IN_EVERY_LOOK else looks)
 
 
 async def stands(window: Window, name: str, path: str, looks: list[Look]) -> None:
     """axe finds nothing in each of these looks, nothing is wider than its screen, and a wide one cuts off no table."""
-    for scheme, width, within in looks:
+    for scheme, width, within, colours_of in looks:
         await window.look(scheme, width)
         at = (path, scheme, width)
-        assert (at, await window.violations(within)) == (at, [])
+        assert (at, await window.violations(within, colours_of=colours_of)) == (at, [])
         assert (at, await too_wide(window)) == (at, 0)
         cut = await window.page.evaluate(CUT_OFF) if width >= WIDE else []
         assert (at, cut) == (at, [])

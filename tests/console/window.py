@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,8 +24,12 @@ _SHOTS: Final = "ABACUS_TEST_SHOTS"  # a folder for pictures of each page
 _AXE: Final = (Path(__file__).parent / "axe" / "axe.min.js").read_text(encoding="utf-8")
 # What is in order is left in the browser: that is many times more than what is not.
 _RULES: Final = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}
-_RUN_AXE: Final = """async ([within, runOnly]) => {
-    const {violations} = await axe.run(within, {runOnly, resultTypes: ['violations']});
+_COLOURS: Final = "color-contrast"  # takes longer than all other rules together
+_ALL: Final = {"runOnly": _RULES}
+_ALL_BUT_COLOURS: Final = {"runOnly": _RULES, "rules": {_COLOURS: {"enabled": False}}}
+_COLOURS_ALONE: Final = {"runOnly": {"type": "rule", "values": [_COLOURS]}}
+_RUN_AXE: Final = """async ([within, rules]) => {
+    const {violations} = await axe.run(within, {...rules, resultTypes: ['violations']});
     return violations.map(({id, nodes}) => ({id, html: nodes[0].html}));
 }"""
 
@@ -85,11 +89,17 @@ class Window:
         await self.page.set_viewport_size({"width": width, "height": HEIGHT})
         await self.page.evaluate("Promise.allSettled(document.getAnimations().map((each) => each.finished))")
 
-    async def violations(self, within: str = "html") -> list[str]:
-        """What axe holds against the page, or a part of it."""
+    async def violations(self, within: str = "html", *, colours_of: str | None = None) -> list[str]:
+        """What axe holds against the page, or a part of it; against colours in a part of that, where one is named."""
+        if colours_of is None or colours_of == within:
+            return await self._held_against(within, _ALL)
+        rest = await self._held_against(within, _ALL_BUT_COLOURS)
+        return rest + await self._held_against(colours_of, _COLOURS_ALONE)
+
+    async def _held_against(self, within: str, rules: Mapping[str, object]) -> list[str]:
         if not await self.page.evaluate("'axe' in window"):
             await self.page.evaluate(_AXE)
-        found: list[dict[str, str]] = await self.page.evaluate(_RUN_AXE, [within, _RULES])
+        found: list[dict[str, str]] = await self.page.evaluate(_RUN_AXE, [within, rules])
         return [f"{each['id']}: {each['html'][:200]}" for each in found]
 
     async def shoot(self, name: str) -> None:
