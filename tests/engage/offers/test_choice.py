@@ -12,6 +12,7 @@ import pytest
 from abacus.engage.limits.types import Bound, Limits
 from abacus.engage.offers.decide.asker import Wanted
 from abacus.engage.offers.decide.choice import Choice, Found, best, judge
+from abacus.engage.offers.decide.line_up import MOST
 from abacus.engage.offers.decide.offer import Audience, Benefit, Gate, Offer, Scope, Values
 from abacus.engage.offers.decide.offer_index import OfferIndex
 from abacus.engage.offers.decide.reason import Reason
@@ -106,6 +107,18 @@ def test_an_offer_with_terms_of_its_own_that_comes_after_a_question_is_found() -
     assert numbers(best(index, ASKER, ASKED)) == [6, 5, 4]
     index.remove(5)
     assert numbers(best(index, ASKER, ASKED)) == [6, 4, 3]
+
+
+def test_few_offers_behind_many_for_others_are_found_again_and_again() -> None:
+    """A line-up keeps some of the many, and no more."""
+    many = [(offer(number, benefit(PERCENT, "20")), GOLD) for number in range(1, MOST + 50)]
+    few = [offer(number, TEN) for number in range(1001, 1005)]
+    index = index_of(*many, *few)
+    assert again_and_again(index) == [1001, 1002, 1003]
+    asked = index.ask(ASKER, ASKED)
+    line_up = index.line_up(asked)
+    assert line_up is not None
+    assert len(list(line_up.offers(asked))) == MOST
 
 
 def test_an_item_that_is_asked_for_again_and_again_has_what_came_and_went() -> None:

@@ -14,6 +14,7 @@ from abacus.engage.offers.decide.asked import Asked
 from abacus.engage.offers.decide.keys import Key
 from abacus.engage.offers.decide.shelf import Group, Ranking
 
+MOST: Final = 256  # of an item
 _REMEMBERED: Final = 10_000  # items
 _MOST_CHANGES: Final = 1_000
 
@@ -29,10 +30,10 @@ class InLine(NamedTuple):
 class LineUp:
     """It is put together out of the rankings under the keys of the item, as far as an asker goes along it."""
 
-    __slots__ = ("_found", "_rankings", "_seen", "_waiting")
+    __slots__ = ("_found", "_seen", "_waiting", "rankings")
 
     def __init__(self, rankings: Sequence[Ranking]) -> None:
-        self._rankings = rankings
+        self.rankings = rankings
         self._found: list[InLine] = []
         # Heaps: of each ranking its next group, by the most that it saves; of each group that was looked at its next
         # offer, by what it saves and its order. Then come the ranking and the place.
@@ -40,10 +41,15 @@ class LineUp:
         self._seen: list[tuple[int, Order, int, int, Group]] = []
         heapify(self._waiting)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether there may be others, which are not kept in line."""
+        return len(self._found) >= MOST
+
     def offers(self, asked: Asked) -> Iterator[InLine]:
-        """All of them; `asked` is about the item."""
+        """The first ones, `MOST` of them at most; `asked` is about the item."""
         yield from self._found
-        while (found := self._next(asked)) is not None:
+        while not self.is_full and (found := self._next(asked)) is not None:
             if not self._found or found.armed is not self._found[-1].armed:  # two keys lead to it
                 self._found.append(found)
                 yield found
@@ -65,7 +71,7 @@ class LineUp:
         waiting, seen = self._waiting, self._seen
         while waiting and (not seen or waiting[0][0] <= seen[0][0]):
             _, number, place = waiting[0]
-            ranking = self._rankings[number]
+            ranking = self.rankings[number]
             group, after = ranking.groups[place], place + 1
             if after < len(ranking.groups):
                 heapreplace(waiting, (ranking.bounds[after], number, after))

@@ -60,6 +60,8 @@ class Shortlist:
                 last = self._last
                 if last == rank:
                     return
+        if line_up.is_full:  # most of them are for others
+            self.walk(line_up.rankings, asked)
 
     def walk_points(self, rankings: Iterable[Ranking], asked: Asked) -> None:
         """The same for groups in points."""
