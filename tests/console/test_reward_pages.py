@@ -83,6 +83,8 @@ async def test_a_person_is_told_whether_a_member_can_have_it_and_why_not(pool: P
         assert "300 points are missing" in (await ann.see(f"{of}&quantity=2")).text
         wrong = (await ann.twin(f"{of}&quantity=x&points=y")).json()["form"]["wrong"]
         assert [*wrong] == ["quantity", "points"]
+        wrong = (await ann.twin(f"{of}&at=1975-01-01T00:00")).json()["form"]["wrong"]
+        assert wrong == {"at": "SG has no rate card then."}
         ida = await open_desk.inside("ida", "country_editor:ID")
         assert (await ida.twin(of)).status_code == 404
         page, text = "/rewards-draft", TOML.replace("points = 500", "points = 900")

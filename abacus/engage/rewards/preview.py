@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from abacus.core.errors import Refused, SetAside
 from abacus.engage.rewards.admission import Admission, Asking
 from abacus.engage.rewards.decide.draft import looking, wanted_of
 from abacus.engage.rewards.decide.price import (
@@ -16,6 +17,7 @@ from abacus.engage.rewards.decide.price import (
     check_one,
     closed,
     missing_points,
+    piece_price,
     quote,
 )
 from abacus.engage.rewards.decide.redemption import Redemption
@@ -55,7 +57,7 @@ class Foreseen:
 
 
 class RewardPreview:
-    """Its method raises `Unavailable`."""
+    """Its method raises `Unavailable`, and `Refused` for a time at which the country has no rate card."""
 
     def __init__(
         self, pool: Pool, book: Callable[[], CardBook], *, admission: Admission, deliveries: Deliveries
@@ -68,13 +70,11 @@ class RewardPreview:
     async def look(self, offered: Offered, asked: Look, standings: Standings, at: datetime) -> Foreseen:
         """As if the reward were in force at that moment, with what is left of it now."""
         reward = offered.reward
-        program = self._book().in_force(reward.country, at).card.program
-        account = standings.get(program)
-        standing = account or Standing(reward.country, _NO_TIER, 0, 0)
-        locks: list[Locked] = []
-        if account is None:
-            locks.append(Locked(Lock.POINTS, f"{asked.member_id} has no account of {program}"))
-        locks += closed(reward, standing, at)
+        program = self._program(reward, at)
+        standing = standings.get(program)
+        if standing is None:
+            return _of_nobody(reward, asked, program, at)
+        locks = [*closed(reward, standing, at)]
         asking = [Asking(offered, asked.member_id, standing, at)]
         (holds,) = await self._admission.holds(asking)
         if offered.misfit is not None:
@@ -87,18 +87,32 @@ class RewardPreview:
             price = quote(reward, piece, asked.quantity, asked.points)
         except Locked as lock:
             locks.append(lock)
-        if account is not None:
-            locks += missing_points(price.points, standing)
+        locks += missing_points(price.points, standing)
         opened = looking(reward, asked.member_id, asked.quantity, price, program=program, now=at)
         locks += (await self._reader.shelf(asked.member_id, [wanted_of(reward, at)])).lacking(opened, reward.limits)
         locks += await self._uninvitable(reward, asked)
         return Foreseen(opened, standing.available, tuple(locks), is_told=holds is not None or bool(offered.misfit))
+
+    def _program(self, reward: Reward, at: datetime) -> str:
+        try:
+            return self._book().expected(reward.country, at).card.program
+        except SetAside as fault:
+            raise Refused(fault.detail) from fault
 
     async def _uninvitable(self, reward: Reward, asked: Look) -> list[Locked]:
         if not isinstance(reward.delivery, ByInvitation):
             return []
         against = await self._deliveries.against(asked.member_id, [reward.delivery.offer])
         return [*_against(lambda: check_one(reward, asked.quantity)), *against.values()]
+
+
+def _of_nobody(reward: Reward, asked: Look, program: str, at: datetime) -> Foreseen:
+    """For who has no account, or none that is open to who looks: nothing is told that is about this member."""
+    standing = Standing(reward.country, _NO_TIER, 0, 0)
+    locks = [Locked(Lock.POINTS, f"{asked.member_id} has no account of {program}"), *closed(reward, standing, at)]
+    price = Quote(piece_price(reward, _NO_TIER, ()) * asked.quantity)
+    opened = looking(reward, asked.member_id, asked.quantity, price, program=program, now=at)
+    return Foreseen(opened, standing.available, tuple(locks), is_told=True)
 
 
 def _against(check: Callable[[], None]) -> Iterator[Locked]:

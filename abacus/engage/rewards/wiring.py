@@ -36,7 +36,7 @@ from abacus.pricing.decide.book import CardBook
 from abacus.signals.facts.members import InSegments
 from abacus.signals.facts.types import FactRegistry
 from abacus.signals.facts.wiring import present_counter_facts
-from abacus.signals.segments.sets import segment_sets
+from abacus.signals.segments.sets import looked_up_anew
 from abacus.signals.segments.wiring import segments_in_use
 
 
@@ -111,7 +111,7 @@ def reward_preview(
     pool: Pool, clock: Clock, moves: MovesPort, book: Callable[[], CardBook], of: LookedUp
 ) -> RewardPreview:
     """For people, who look whether a member could have a reward."""
-    segments = segment_sets(pool).look
+    segments = looked_up_anew(pool)
     facts = reward_facts(segments=segments, counters=of.counters, services=of.services)
     deliveries = Deliveries(pool, moves, book, clock)
     return RewardPreview(pool, book, admission=Admission(segments, facts), deliveries=deliveries)

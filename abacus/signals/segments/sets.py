@@ -100,3 +100,12 @@ class SegmentSets(FreshCopy[InUse, Mapping[str, Members]]):
 
 def segment_sets(pool: Pool) -> SegmentSets:
     return SegmentSets(SegmentStore(pool).in_use, MemberNumbers(pool).known)
+
+
+def looked_up_anew(pool: Pool) -> Callable[[Collection[Pair]], Awaitable[dict[Pair, bool]]]:
+    """Each look reads the segments that it asks for: for people, who look seldom."""
+
+    async def look(pairs: Collection[Pair]) -> dict[Pair, bool]:
+        return await segment_sets(pool).look(pairs)
+
+    return look

@@ -1,10 +1,12 @@
 """Whether a member could have a reward, with everything that is against it; nothing is taken by a look."""
 
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from abacus.core.errors import Refused
 from abacus.engage.rewards.decide.delivered import delivered
 from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.preview import Foreseen, Look
@@ -63,3 +65,19 @@ async def test_what_a_service_does_not_say_is_not_told(pool: Pool) -> None:
         Counter(pool, []), Look("bob"), when={"operator": "eq", "lhs": "external.lucky", "rhs": True}
     )
     assert (found.is_told, found.can_have, found.locks) == (False, False, ())
+
+
+async def test_of_a_member_who_has_no_account_that_is_open_nothing_is_told(pool: Pool) -> None:
+    """Whatever the rule asks about."""
+    await load_codes(pool, ["A"])
+    await give_points(pool, ["bob"], 1200)
+    when = {"operator": "eq", "lhs": "external.lucky", "rhs": True}
+    found = await Counter(pool, []).preview.look(Offered(reward(when=when), around()), Look("bob"), {}, NOW)
+    assert ([each.lock.value for each in found.locks], found.is_told, found.available) == (["points"], True, 0)
+
+
+async def test_there_is_no_price_at_a_time_without_a_card(pool: Pool) -> None:
+    with pytest.raises(Refused, match="SG"):
+        await Counter(pool, []).preview.look(
+            Offered(reward(), around()), Look("bob"), {}, datetime(1975, 1, 1, tzinfo=UTC)
+        )

@@ -11,7 +11,7 @@ from abacus.platform.announcements import Announced, Announcements
 from abacus.platform.fresh_copy import Cadence
 from abacus.platform.postgres import Pool, open_connection, open_pool
 from abacus.signals.segments.numbers import MemberNumbers
-from abacus.signals.segments.sets import SegmentSets
+from abacus.signals.segments.sets import SegmentSets, looked_up_anew
 from abacus.signals.segments.store import InUse, SegmentStore
 from abacus.signals.segments.types import NOBODY, Held, How
 from tests.signals.segments.sets_of_members import ANN, change, erase, load
@@ -192,3 +192,10 @@ async def test_a_change_is_in_force_within_a_second(listening: SegmentSets, pool
                 await asyncio.sleep(0.001)
         assert time.monotonic() - began < 1
     await owner.close()
+
+
+async def test_who_looks_seldom_sees_each_change(pool: Pool) -> None:
+    look, pair = looked_up_anew(pool), ("vip", "bob")
+    assert await look([pair]) == {pair: False}
+    await load(pool, "vip", "bob")
+    assert await look([pair]) == {pair: True}

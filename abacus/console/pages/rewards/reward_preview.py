@@ -24,6 +24,7 @@ from abacus.engage.rewards.preview import Foreseen, Look, RewardPreview
 from abacus.engage.rewards.redemption_desk import MOST_PIECES
 from abacus.engage.rewards.standings import standings_of
 from abacus.people.types.deed import Deed
+from abacus.pricing.store.cards import CardReader
 
 ASKED: Final = ("member", "quantity", "points", "at")
 _MINUTES: Final = "%Y-%m-%dT%H:%M"
@@ -101,6 +102,8 @@ async def _found(call: Call, typed: Form, reward: Reward, around: RewardPublicat
     """Raises `WrongForm` and `Unavailable`."""
     call.check(Deed.SEE, reward.country)
     asked, at = _asked(typed), _at(call, typed, reward)
+    if not call.rooms[CardReader].book().covers(reward.country, at):
+        raise WrongForm(typed.but(at=f"{reward.country} has no rate card then."))
     accounts = [each.at(call.now) for each in await call.reading.members.holdings(asked.member_id)]
     standings = standings_of(accounts, is_open=lambda country: call.may(Deed.SEE, country))
     return _told(await call.rooms[RewardPreview].look(Offered(reward, around), asked, standings, at), at)
