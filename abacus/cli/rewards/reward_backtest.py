@@ -137,6 +137,7 @@ def _assumed(reward: Reward, take_rate: int, outcome: _Outcome) -> Iterator[str]
         else f"{take_rate} of 100 members, drawn by their ids, take it as soon and as often as they can; others never"
     )
     yield "a piece comes before what members really did with their points later, also before what they redeemed"
+    yield "the rule is asked when points move, and at the beginning of the days on which a member waits for the reward"
     yield "limits begin unused; segments, counters and published rates are as they are now, and no service is asked"
     yield "a tier is that of the last award in the window, before the first one that of now; held points count as free"
     if reward.price.money is not None:

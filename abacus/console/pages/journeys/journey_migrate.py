@@ -4,6 +4,7 @@ and once another person has agreed, the move.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import ClassVar, Final
 from uuid import UUID
 
@@ -35,7 +36,8 @@ from abacus.people.types.deed import Deed
 _CHOOSE: Final = ("", "choose")
 _NOBODY: Final = ("", "nobody waits here")
 _CHOOSE_ONE: Final = "Choose where they go on: the other version has no node of this name."
-_LOOK_FIRST: Final = "Look at a dry run of exactly this first: the person who approves it sees it."
+_TRIED_WITHIN: Final = timedelta(days=1)
+_LOOK_FIRST: Final = "Look at a dry run of exactly this first, of the last day: the person who approves it sees it."
 _NOT_AGREED: Final = "Nobody else has agreed to exactly this."
 
 
@@ -216,9 +218,11 @@ def _landings(migration: Migration) -> Sequence[Sentence]:
 
 
 async def _members(call: Call, move: Move | None) -> int | None:
-    """How many members the newest dry run found; None without one."""
+    """How many members the newest dry run found; None without one of the last day."""
     done = None if move is None else await move.dry_run(call)
-    return None if done is None or done.document is None else int(done.document["members"])
+    if done is None or done.document is None or call.now - done.errand.asked_at > _TRIED_WITHIN:
+        return None
+    return int(done.document["members"])
 
 
 async def _is_moving(call: Call, move: Move | None) -> bool:
