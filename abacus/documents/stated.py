@@ -73,6 +73,13 @@ def stated(record: Record[Running]) -> Stated[Running]:
     )
 
 
+def last_approved(history: Sequence[Stated[Running]]) -> Running:
+    """The newest version that was ever in force, also if that is over; the newest of all where none was. The zone of
+    that one is the clock by which what all versions have done is told by day.
+    """
+    return next((each for each in reversed(history) if each.approved_at is not None), history[-1]).document
+
+
 def stated_table(name: str, key: str) -> Table:
     """A table with the columns of states, as `campaign` has them."""
     return Table(name, key, own=(*_OWN, *_APPROVED), at="drafted_at", by="drafted_by")

@@ -1,19 +1,26 @@
 """Series and keys of counters over HTTP: gaps, the slot that is open, pages of keys, and the largest counts."""
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
 import httpx
 import pytest
 
+from abacus.documents.stated import Change
+from abacus.engage.campaigns.day_sums import CampaignDays
+from abacus.engage.journeys.day_sums import JourneyDays
+from abacus.engage.journeys.journey_store import JourneyStore
+from abacus.engage.journeys.publications import journey_publications
 from abacus.platform.postgres import Pool
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.events.decide.source import Source
+from abacus.signals.events.wiring import built_in_sources
 from tests.support.counters import RAIN, publish_counter, publish_weather, save_counts, save_keys
 from tests.support.house import House
 from tests.support.problems import kind
+from tests.support.running_campaigns import run_campaign
 from tests.support.running_journeys import run_journey
 from tests.support.shop import count_desk, register
 from tests.support.staff import hire
@@ -188,24 +195,48 @@ async def test_what_cannot_be_listed(desk: Desk, path: str, query: dict[str, str
 
 
 async def test_people_see_what_journeys_and_campaigns_add_up_and_partners_do_not(desk: Desk, house: House) -> None:
-    """The days are those of the clock of the journey."""
+    """The days are those of the clock of the journey: a version that nobody has approved moves none of them."""
     hello = {"do": {"tell": {"en": "Hello"}}, "next": "through"}
     await run_journey(house, nodes={"hello": hello, "through": {"exit": "through"}})
+    store = JourneyStore(desk.pool)
+    (approved,) = await store.history("welcome")
+    now = datetime.now(UTC)
+    around = await journey_publications(desk.pool, built_in_sources(house.settings), now)
+    moved = replace(approved.document, timezone="America/New_York")
+    await store.draft([moved], around, Change("person:ann", now))
     for day, node, outcome, members in (("26", 1, "came", 7), ("26", 0, "entered", 5), ("27", 1, "came", 1)):
         await desk.pool.execute(
             "insert into journey_sum values ('welcome', 1, $1, $2, '', $3, '', 0, $4)",
             *(date.fromisoformat(f"2026-01-{day}"), node, outcome, members),
         )
+    await run_campaign(house, steps=[{"do": [{"tell": {"en": "Hello"}}]}])
+    for day, arm, outcome, events in (
+        ("25", "a", "done", 9),
+        ("26", "a", "done", 4),
+        ("26", "b", "refused:overall", 2),
+    ):
+        await desk.pool.execute(
+            "insert into campaign_sum values ('market', 1, $1, $2, $3, 0, $4, $5, 0)",
+            *(date.fromisoformat(f"2026-01-{day}"), arm, outcome, events, 10 * events),
+        )
     asked = {"from": "2026-01-25T20:00:00Z", "to": "2026-01-27T12:00:00Z", "grain": "day"}
     keys = [f"@journey:welcome:{each}" for each in ("came", "came:hello", "entered", "gone", "came:nowhere")]
-    queries = [{**asked, "key": each} for each in (*keys, "@campaign:nobody:done", KEY)]
+    told = [f"@campaign:market:{each}" for each in ("done:a", "refused", "points:b", "points")]
+    queries = [{**asked, "key": each} for each in (*keys, "@campaign:nobody:done", KEY, *told)]
     results = (await desk.ann.post("/v1/series", json={"queries": queries})).json()["results"]
     midnights = [f"2026-01-{day}T16:00:00Z" for day in (25, 26)]
     counts = [[count for _, count in each["slots"]] if "slots" in each else each["error"]["status"] for each in results]
     assert [each[0] for each in results[0]["slots"]] == midnights
-    assert counts == [[7, 1], [7, 1], [5, 0], 404, 404, 404, [0] * 3]
+    assert counts == [[7, 1], [7, 1], [5, 0], 404, 404, 404, [0] * 3, [4, 0], [2, 0], [20, 0], [60, 0]]
+    monday = date(2026, 1, 26)
+    welcome, market = await JourneyDays(desk.pool).of("welcome"), await CampaignDays(desk.pool).of("market")
+    assert welcome is not None
+    assert market is not None
+    for sums, of_all in ((welcome, "came"), (market, "done")):
+        (found,) = (await sums.counts([(of_all,)], monday, monday)).values()
+        assert list(found) == [monday], "no other day is read"
     partners = await desk.ask(*queries)
-    assert ["error" in each for each in partners] == [True] * 6 + [False]
+    assert ["error" in each for each in partners] == [True] * 6 + [False] + [True] * 4
 
 
 async def test_who_may_not_count_sees_no_series_and_no_keys(desk: Desk, house: House) -> None:

@@ -1,16 +1,17 @@
 """The sums of campaigns as series: what came of events by day, in all arms or in one, and the points of that."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Final
+from zoneinfo import ZoneInfo
 
+from abacus.documents.stated import last_approved
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.run import RunOutcome
-from abacus.engage.campaigns.report import DayLine, days_of
+from abacus.engage.campaigns.report import DayCount, day_counts
 from abacus.platform.postgres import Pool, snapshot
-from abacus.signals.counters.reading.room_sums import What
-from abacus.signals.counters.reading.types import Days
+from abacus.signals.counters.reading.day_counts import by_kind_and_part
+from abacus.signals.counters.reading.room_sums import Counts, What
 
 ROOM: Final = "campaign"
 
@@ -19,30 +20,39 @@ _TOLD: Final = frozenset({POINTS, *RunOutcome})
 
 
 class CampaignDays:
-    """All versions of a campaign together, by the clock of the newest: `@campaign:NAME:done`, `@campaign:NAME:done:ARM`
-    and so on for each outcome, and for `points`.
+    """All versions of a campaign together, by the clock of the one that was approved last: `@campaign:NAME:done`,
+    `@campaign:NAME:done:ARM` and so on for each outcome, and for `points`.
     """
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self._campaigns = CampaignStore(pool)
 
-    async def days(self, name: str, asked: Sequence[What]) -> Mapping[What, Days]:
+    async def of(self, name: str) -> "CampaignSums | None":
         history = await self._campaigns.history(name)
-        if not history:
-            return {}
+        return CampaignSums(self._pool, name, last_approved(history).zone) if history else None
+
+
+class CampaignSums:
+    """Of one campaign."""
+
+    def __init__(self, pool: Pool, name: str, zone: ZoneInfo) -> None:
+        self.zone: Final = zone
+        self._pool = pool
+        self._name = name
+
+    def tells(self, what: What) -> bool:
+        return what[0] in _TOLD and not what[2:]
+
+    async def counts(self, asked: Sequence[What], since: date, until: date) -> Mapping[What, Counts]:
+        arms = {arm for _, *of_arm in asked for arm in of_arm}
         async with snapshot(self._pool) as connection:
-            lines = await days_of(connection, name)
-        zone = history[-1].document.zone
-        return {what: Days(zone, counts_of(lines, *what)) for what in asked if what[0] in _TOLD and not what[2:]}
+            lines = await day_counts(connection, self._name, arms, since, until)
+        found = await by_kind_and_part(_rows(lines))
+        return {what: found.get((what[0], what[1] if what[1:] else None), {}) for what in asked}
 
 
-def counts_of(lines: Iterable[DayLine], kind: str, arm: str | None = None) -> Mapping[date, int]:
-    counts: Counter[date] = Counter()
-    for line in lines:
-        if arm in {None, line.variant}:
-            if kind == POINTS:
-                counts[line.day] += line.points
-            elif line.outcome.partition(":")[0] == kind:
-                counts[line.day] += line.events
-    return counts
+def _rows(lines: Iterable[DayCount]) -> Iterator[tuple[str, str | None, date, int]]:
+    for outcome, arm, day, events, points in lines:
+        yield outcome, arm, day, events
+        yield POINTS, arm, day, points

@@ -1,6 +1,6 @@
 """What a campaign has done: by day, arm and outcome, against its limits, with what waits and what was refused."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, Final, NamedTuple
 
@@ -14,7 +14,7 @@ from abacus.engage.limits.pot_rows import used
 from abacus.engage.limits.types import MICROS, NOTHING, Amounts
 from abacus.engage.notify.contact_rows import UntoldSum, untold_by
 from abacus.platform import slices
-from abacus.platform.postgres import Connection, Pool, snapshot
+from abacus.platform.postgres import LONG_S, Connection, Pool, snapshot
 from abacus.platform.sql import Statement, columns
 
 
@@ -28,6 +28,16 @@ class DayLine(NamedTuple):
     events: int
     points: int
     cost: int
+
+
+class DayCount(NamedTuple):
+    """The events of a day with one outcome, whatever its reason, in one arm or in all that were not asked for."""
+
+    outcome: str
+    variant: str | None
+    day: date
+    events: int
+    points: int
 
 
 class ActionLine(NamedTuple):
@@ -86,6 +96,11 @@ select {columns(DayLine)} from (
     from campaign_sum where campaign = :campaign group by version, day, variant, outcome
 ) s
 """)
+_DAY_COUNTS: Final = Statement("""
+select split_part(outcome, ':', 1), case when variant = any(:arms::text[]) then variant end, day,
+    sum(events)::bigint, sum(points)::bigint
+from campaign_sum where campaign = :campaign and day between :since and :until group by 1, 2, 3
+""")
 _ACTIONS: Final = Statement(f"""
 select kind, case when done_at is not null then 'done' when refused_at is not null then 'refused' else 'waiting' end,
     reason, count(*)
@@ -139,6 +154,17 @@ async def days_of(connection: Connection, name: str) -> Sequence[DayLine]:
     """What came of the events of a campaign, of all versions."""
     days = [DayLine(*row) for row in await slices.sums(connection, _DAYS(campaign=name), facts=4)]
     return sorted(days, key=lambda line: (line.day, line.version, line.variant, line.outcome))
+
+
+async def day_counts(
+    connection: Connection, name: str, arms: Iterable[str], since: date, until: date
+) -> Sequence[DayCount]:
+    """Of each slice, by all versions: in these arms, and without an arm in all others together. Both days are
+    included.
+    """
+    asked = {"arms": list(arms), "since": since, "until": until}
+    rows = await slices.rows_on(connection, _DAY_COUNTS(campaign=name, **asked), within_s=LONG_S)
+    return [DayCount(*row) for row in rows]
 
 
 async def _used(connection: Connection, name: str) -> Mapping[str, Amounts]:

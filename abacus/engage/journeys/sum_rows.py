@@ -6,13 +6,14 @@ row that was changed is walked over more than a sixteenth of the times.
 
 import random
 from collections import Counter
+from collections.abc import Iterable
 from datetime import date
 from typing import Final, NamedTuple
 
 from abacus.engage.journeys.decide.report import Sum
-from abacus.engage.journeys.decide.ways import Counted
+from abacus.engage.journeys.decide.ways import Counted, Outcome
 from abacus.platform import slices
-from abacus.platform.postgres import Connection
+from abacus.platform.postgres import LONG_S, Connection
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 _SLOTS: Final = 16
@@ -43,6 +44,12 @@ _SUMS: Final = Statement("""
 select version, day, node, arm, outcome, why, sum(members)::bigint from journey_sum
 where journey = :journey and (:version::integer is null or version = :version)
 group by version, day, node, arm, outcome, why
+""")
+# By day, of these outcomes: at each of these nodes, and at all others together.
+_DAYS: Final = Statement("""
+select outcome, case when node = any(:nodes::integer[]) then node end, day, sum(members)::bigint from journey_sum
+where journey = :journey and day between :since and :until and outcome = any(:outcomes::text[])
+group by 1, 2, 3
 """)
 
 
@@ -83,3 +90,14 @@ async def sums_of(connection: Connection, journey: str, version: int | None) -> 
     """Of all slices; of one version, or of all."""
     rows = await slices.sums(connection, _SUMS(journey=journey, version=version), facts=6)
     return [Sum(*row) for row in rows]
+
+
+async def days_of(
+    connection: Connection, journey: str, outcomes: Iterable[Outcome], nodes: Iterable[int], days: tuple[date, date]
+) -> list[tuple[str, int | None, date, int]]:
+    """Outcome, node, day and members of each slice, of all versions: at these nodes, and without a node at all others
+    together. Both days are included.
+    """
+    asked = {"outcomes": [each.value for each in outcomes], "nodes": list(nodes), "since": days[0], "until": days[1]}
+    rows = await slices.rows_on(connection, _DAYS(journey=journey, **asked), within_s=LONG_S)
+    return [tuple(row) for row in rows]

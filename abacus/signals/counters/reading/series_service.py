@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, Unavailable
@@ -12,11 +12,10 @@ from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.tiles import BeyondKeep, ImpossibleRange, floor_quarter, tile
 from abacus.signals.counters.metrics import COUNT_SERIES
 from abacus.signals.counters.reading.decide.plan import retirement_within
-from abacus.signals.counters.reading.decide.series_plan import SeriesPlan, SeriesPlanner
-from abacus.signals.counters.reading.room_sums import NO_SUMS, HouseSums, is_of_room
+from abacus.signals.counters.reading.decide.series_plan import DayPlan, SeriesPlan, SeriesPlanner, fault_of_days
+from abacus.signals.counters.reading.room_sums import NO_SUMS, Counts, HouseSums, Told, is_of_room, read
 from abacus.signals.counters.reading.rounds import STORE
 from abacus.signals.counters.reading.types import (
-    Days,
     KeyCount,
     KeyPage,
     KeyRange,
@@ -31,6 +30,13 @@ from abacus.signals.counters.types import SlotRange
 _TOLD: Final = "told"
 
 Result = TypeVar("Result")
+
+
+class _RoomPlan(NamedTuple):
+    """Days on which a room is asked for this."""
+
+    told: Told
+    plan: DayPlan
 
 
 class SeriesService:
@@ -58,10 +64,14 @@ class SeriesService:
         `Unavailable` when the definitions were never read.
         """
         planner = SeriesPlanner(self.catalog(), self._now_s())
-        days = await self._days([each.key for each in lookups]) if with_sums else {}
-        plans = [_planned(planner, each, days.get(each.key)) for each in lookups]
+        told = await self._told(lookups) if with_sums else {}
+        plans = [
+            _planned_days(planner, each, told) if with_sums and is_of_room(each.key) else planner.plan(each)
+            for each in lookups
+        ]
         sums, failures = await self._slots([each.range for each in plans if isinstance(each, SeriesPlan)])
-        outcomes = [_told(each, sums, failures) if isinstance(each, SeriesPlan) else each for each in plans]
+        days = await self._days([each for each in plans if isinstance(each, _RoomPlan)])
+        outcomes = [_outcome(each, sums, failures, days) for each in plans]
         for name, count in Counter(_TOLD if isinstance(each, Series) else str(each.why) for each in outcomes).items():
             COUNT_SERIES.labels(name).inc(count)
         return outcomes
@@ -100,13 +110,20 @@ class SeriesService:
     def _now_s(self) -> int:
         return int(self._clock.now().timestamp())
 
-    async def _days(self, keys: Sequence[str]) -> Mapping[str, Days | NotCounted]:
-        """What rooms have added up under these keys, or why they do not tell."""
+    async def _told(self, lookups: Sequence[SeriesLookup]) -> Mapping[str, Told | NotCounted]:
+        """What keys of rooms ask of whose sums, or why nobody tells; without the lookups that nobody can tell."""
+        keys = dict.fromkeys(each.key for each in lookups if is_of_room(each.key) and fault_of_days(each) is None)
         try:
-            return await self._in_time(self._sums.days(keys))
+            return await self._in_time(self._sums.told(keys))
         except Unavailable as error:
-            why = NotCounted(Why.UNAVAILABLE, str(error))
-            return {key: why for key in keys if is_of_room(key)}
+            return dict.fromkeys(keys, _away(error))
+
+    async def _days(self, plans: Sequence[_RoomPlan]) -> Mapping[Told, Counts] | Unavailable:
+        """What rooms have added up on the days of the plans."""
+        try:
+            return await self._in_time(read((each.told, each.plan.days) for each in plans))
+        except Unavailable as error:
+            return error
 
     async def _slots(
         self, ranges: Sequence[SlotRange]
@@ -137,22 +154,33 @@ class SeriesService:
             raise Unavailable(STORE, f"no answer within {self._within_s:g} s") from None
 
 
-def _planned(
-    planner: SeriesPlanner, lookup: SeriesLookup, days: Days | NotCounted | None
-) -> SeriesPlan | Series | NotCounted:
-    """By the sums of a room, where the key is of one."""
-    match days:
-        case None:
-            return planner.plan(lookup)
-        case Days():
-            return planner.days(lookup, days)
-        case NotCounted():
-            return days
+def _planned_days(
+    planner: SeriesPlanner, lookup: SeriesLookup, told: Mapping[str, Told | NotCounted]
+) -> _RoomPlan | NotCounted:
+    if (fault := fault_of_days(lookup)) is not None:
+        return fault
+    found = told[lookup.key]
+    if isinstance(found, NotCounted):
+        return found
+    plan = planner.days(lookup, found.sums.zone)
+    return plan if isinstance(plan, NotCounted) else _RoomPlan(found, plan)
 
 
-def _told(
-    plan: SeriesPlan, sums: Mapping[SlotRange, Mapping[int, int]], failures: Mapping[SlotRange, Unavailable]
+def _outcome(
+    plan: SeriesPlan | _RoomPlan | NotCounted,
+    sums: Mapping[SlotRange, Mapping[int, int]],
+    failures: Mapping[SlotRange, Unavailable],
+    days: Mapping[Told, Counts] | Unavailable,
 ) -> Series | NotCounted:
-    if plan.range in failures:
-        return NotCounted(Why.UNAVAILABLE, str(failures[plan.range]))
-    return plan.series(sums[plan.range])
+    match plan:
+        case NotCounted():
+            return plan
+        case SeriesPlan():
+            failure = failures.get(plan.range)
+            return plan.series(sums[plan.range]) if failure is None else _away(failure)
+        case _RoomPlan():
+            return _away(days) if isinstance(days, Unavailable) else plan.plan.series(days.get(plan.told, {}))
+
+
+def _away(error: Unavailable) -> NotCounted:
+    return NotCounted(Why.UNAVAILABLE, str(error))

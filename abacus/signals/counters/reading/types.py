@@ -1,11 +1,9 @@
 """A lookup, and what comes of it. Pure."""
 
-from collections.abc import Mapping, Sequence
-from datetime import date
+from collections.abc import Sequence
 from decimal import Decimal
 from enum import StrEnum
 from typing import NamedTuple
-from zoneinfo import ZoneInfo
 
 from abacus.signals.counters.types import Grain, SlotRange
 
@@ -68,13 +66,6 @@ class Series(NamedTuple):
     def values(self) -> Sequence[int | Decimal]:
         """The counts themselves."""
         return [value_of(each, self.decimals) for each in self.units]
-
-
-class Days(NamedTuple):
-    """What a room has added up by the days of a clock, without the days on which nothing happened."""
-
-    zone: ZoneInfo
-    counts: Mapping[date, int]
 
 
 class KeyPage(NamedTuple):

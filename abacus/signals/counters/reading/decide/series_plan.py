@@ -1,9 +1,10 @@
 """The slots of a series: all that hold a moment of its range, up to the slot that holds the present. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from itertools import islice
 from typing import Final, NamedTuple
+from zoneinfo import ZoneInfo
 
 from abacus.signals.counters.decide.catalog import Catalog, Unknown
 from abacus.signals.counters.decide.definition import Definition
@@ -12,7 +13,7 @@ from abacus.signals.counters.decide.keep import name_of
 from abacus.signals.counters.decide.local_time import Span
 from abacus.signals.counters.decide.tiles import BeyondKeep, ImpossibleRange, check_range, check_relied_on
 from abacus.signals.counters.reading.decide.plan import retirement_within
-from abacus.signals.counters.reading.types import Days, NotCounted, Series, SeriesLookup, Why
+from abacus.signals.counters.reading.types import NotCounted, Series, SeriesLookup, Why
 from abacus.signals.counters.types import Grain, SlotRange
 
 MOST_SLOTS: Final = 1_500  # of a series: a day of minutes, two months of hours
@@ -37,6 +38,18 @@ class SeriesPlan(NamedTuple):
         return Series(self.grain, self.begins, units, self.definition.decimals, self.is_open)
 
 
+class DayPlan(NamedTuple):
+    """Days of a room's clock and their beginnings. `is_open` says that the last day has not ended."""
+
+    begins: Sequence[int]
+    days: Sequence[date]
+    is_open: bool
+
+    def series(self, counts: Mapping[date, int]) -> Series:
+        """A day without a count is a gap."""
+        return Series(Grain.DAY, self.begins, [counts.get(day, 0) for day in self.days], 0, self.is_open)
+
+
 class SeriesPlanner:
     """Plans the series of a moment."""
 
@@ -58,22 +71,14 @@ class SeriesPlanner:
             return retired
         return self._planned(lookup, definition)
 
-    def days(self, lookup: SeriesLookup, days: Days) -> Series | NotCounted:
-        """The series of what a room has added up."""
-        if lookup.end < lookup.begin:
-            return _TO_BEFORE_FROM
-        if lookup.grain is not Grain.DAY:
-            return NotCounted(Why.NOT_KEPT, f"{lookup.key} is added up by days")
-        try:
-            check_range(lookup.begin, lookup.end)
-        except ImpossibleRange as error:
-            return NotCounted(Why.INVALID, str(error))
-        spans = self._spans(lookup, grid_of(days.zone, _BY_DAY))
+    def days(self, lookup: SeriesLookup, zone: ZoneInfo) -> DayPlan | NotCounted:
+        """Of what a room adds up by the days of this clock. The lookup has no fault of days."""
+        spans = self._spans(lookup, grid_of(zone, _BY_DAY))
         if isinstance(spans, NotCounted):
             return spans
         begins = [span.begin for span in spans]
-        counts = [days.counts.get(datetime.fromtimestamp(begin, days.zone).date(), 0) for begin in begins]
-        return Series(Grain.DAY, begins, counts, 0, is_open=bool(spans) and spans[-1].end > self._now_s)
+        days = [datetime.fromtimestamp(begin, zone).date() for begin in begins]
+        return DayPlan(begins, days, is_open=bool(spans) and spans[-1].end > self._now_s)
 
     def _planned(self, lookup: SeriesLookup, definition: Definition) -> SeriesPlan | NotCounted:
         grain, grid = lookup.grain, definition.grid
@@ -102,6 +107,19 @@ class SeriesPlanner:
             return NotCounted(Why.TOO_MANY_SLOTS, f"more than {MOST_OF_ALL:,} slots with the series before it")
         self._left -= len(spans)
         return spans
+
+
+def fault_of_days(lookup: SeriesLookup) -> NotCounted | None:
+    """Why no room can tell this, whatever it adds up."""
+    if lookup.end < lookup.begin:
+        return _TO_BEFORE_FROM
+    if lookup.grain is not Grain.DAY:
+        return NotCounted(Why.NOT_KEPT, f"{lookup.key} is added up by days")
+    try:
+        check_range(lookup.begin, lookup.end)
+    except ImpossibleRange as error:
+        return NotCounted(Why.INVALID, str(error))
+    return None
 
 
 def _spans(grid: Grid, grain: Grain, begin: int, end: int) -> Iterator[Span]:
