@@ -18,8 +18,9 @@ from abacus.signals.counters.decide.definition_document import parse_definition
 from abacus.signals.counters.kind import COUNTERS, held_sources
 from abacus.signals.events.decide.builtin import built_in
 from tests.console.asking import BACKTEST, BACKTESTED, TRIAL, errand
-from tests.console.campaigning import TOML, cards, submitted
+from tests.console.campaigning import MARKET, TOML, cards, submitted
 from tests.console.desk import Browser, Desk, desk
+from tests.people.approving import ANN
 from tests.support.counters import save_counts
 
 
@@ -321,6 +322,11 @@ async def test_a_campaign_is_drawn_by_its_own_sums_by_day_and_arm(pool: Pool) ->
         drawn = (await ann.twin("/campaigns/market")).json()["done"]["value"]["chart"]
         assert [(line["label"], line["values"]) for line in drawn["lines"]] == [("a", [3, 0, 4]), ("b", [0, 1, 0])]
         assert (drawn["along"], drawn["is_open"]) == ("days", False)
+        rooms = open_desk.rooms[CampaignDesk]
+        await rooms.propose(await rooms.read({**MARKET, "timezone": "America/New_York"}), ANN)  # nobody approves it
+        for version in (1, 2):
+            here = (await ann.twin(f"/campaigns/market?version={version}")).json()["done"]["value"]["chart"]
+            assert here == drawn
 
 
 async def test_a_campaign_is_drawn_by_the_counters_of_points_by_their_source(pool: Pool) -> None:

@@ -45,8 +45,10 @@ select name from (
     select distinct on (name) name, status from journey where approved_at is not null order by name, version desc
 ) newest where status = 'ended'
 """)
+# Of the version that was approved last: another one that was never in force moves nobody's days.
 _HEADS: Final = Statement("""
-select distinct on (name) name, country, document ->> 'timezone' as zone from journey order by name, version desc
+select distinct on (name) name, country, document ->> 'timezone' as zone from journey
+order by name, approved_at is null, version desc
 """)
 
 

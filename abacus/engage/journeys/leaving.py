@@ -31,7 +31,7 @@ returning journey, version, node, turn, member, visit
 """)
 _ZONES: Final = Statement("""
 select distinct on (name) name, document ->> 'timezone' from journey where name = any(:names::text[])
-order by name, version desc
+order by name, approved_at is null, version desc
 """)
 
 

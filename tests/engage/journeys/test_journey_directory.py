@@ -29,10 +29,10 @@ async def test_versions_run_from_their_approval_on_until_the_journey_is_paused(p
     directory = JourneyDirectory(pool, JourneyVersions(store), SOURCES.values(), clock)
     assert (await running(directory)).names == []
     await agree(pool, JOURNEYS, store, journey(ends_at=ENDS), AROUND)
-    second = journey(ends_at=ENDS, about="Another")
+    second = journey(ends_at=ENDS, about="Another", timezone="America/New_York")
     await store.draft([second], AROUND, Change("person:ann", clock.now()))
     now = await running(directory)  # the draft is there, and does not count
-    assert [each.version for each in now.versions] == [1]
+    assert ([each.version for each in now.versions], now.zones["welcome"].key) == ([1], "Asia/Singapore")
     third = await agree(pool, JOURNEYS, store, journey(ends_at=ENDS, about="A third"), AROUND)
     now = await running(directory)
     assert ([each.version for each in now.versions], [each.version for each in now.newest]) == ([1, 3], [3])

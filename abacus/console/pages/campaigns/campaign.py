@@ -18,9 +18,10 @@ from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
 from abacus.core.sources import campaign_source
 from abacus.documents.decide.states import State
+from abacus.documents.stated import last_approved
 from abacus.engage.campaigns.campaign_store import CampaignRecord
 from abacus.engage.campaigns.day_sums import ROOM
-from abacus.engage.campaigns.decide.campaign import LIMIT_WORDS
+from abacus.engage.campaigns.decide.campaign import LIMIT_WORDS, Campaign
 from abacus.engage.campaigns.decide.interval import Interval, share_interval
 from abacus.engage.campaigns.decide.meetings import meetings_of
 from abacus.engage.campaigns.decide.run import RunOutcome
@@ -75,7 +76,7 @@ async def campaign(call: Call) -> CampaignPage:
         command=f"abacus campaigns report {name}",
         shown=await PAGES.version(call, history, record),
         segments=record.document.segments,
-        done=await call.part(_done(call, record)),
+        done=await call.part(_done(call, history, record)),
         report=await call.part(newest(call, REPORT, name)),
         meets=await call.part(_meets(call, record)),
         counted=await call.part(chart_by_hour(call, campaign_source(name))),
@@ -100,26 +101,26 @@ async def _meets(call: Call, record: CampaignRecord) -> Meets:
     return meets_of(met, is_whole=len(beside) < _BESIDE)
 
 
-async def _done(call: Call, record: CampaignRecord) -> Done:
+async def _done(call: Call, history: Sequence[CampaignRecord], record: CampaignRecord) -> Done:
     found = await call.rooms[CampaignDesk].glance(record.document)
     bars = bars_of(record.document.limits, LIMIT_WORDS, Counted({OVERALL: used_overall(found)}))
     return Done(
         bars,
         found.days,
         None if found.arms is None else [_arm(each, found.arms) for each in found.arms],
-        await _runs(call, record, found.days),
+        await _runs(call, last_approved(history), found.days),
     )
 
 
-async def _runs(call: Call, record: CampaignRecord, lines: Sequence[DayLine]) -> Chart | None:
-    """The runs of each arm, from the first day to the last."""
+async def _runs(call: Call, campaign: Campaign, lines: Sequence[DayLine]) -> Chart | None:
+    """The runs of each arm, from the first day to the last, by the clock of the version that was approved last."""
     done = [each for each in lines if each.outcome == RunOutcome.DONE]
     if not done:
         return None
-    name, days = record.document.name, [each.day for each in done]
+    days = [each.day for each in done]
     arms = sorted({each.variant for each in done})
-    keys = {arm or RunOutcome.DONE.value: key_of(ROOM, name, RunOutcome.DONE, arm) for arm in arms}
-    return await chart_by_day(call, "Runs by day", record.document.zone, (min(days), max(days)), keys, unit="runs")
+    keys = {arm or RunOutcome.DONE.value: key_of(ROOM, campaign.name, RunOutcome.DONE, arm) for arm in arms}
+    return await chart_by_day(call, "Runs by day", campaign.zone, (min(days), max(days)), keys, unit="runs")
 
 
 def _arm(line: ArmLine, arms: Sequence[ArmLine]) -> Arm:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import ClassVar
+from zoneinfo import ZoneInfo
 
 from abacus.console.decide.charts import Chart
 from abacus.console.pages.journeys.journey_pages import PAGES
@@ -13,12 +14,14 @@ from abacus.console.web.calls import Call
 from abacus.console.web.page import Page
 from abacus.console.web.parts import Part
 from abacus.core.sources import journey_source
+from abacus.documents.stated import last_approved
 from abacus.engage.campaigns.decide.interval import Interval
 from abacus.engage.journeys.day_sums import ROOM
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.report import ArmLine, JourneyReport, against_control
 from abacus.engage.journeys.decide.ways import Outcome
 from abacus.engage.journeys.desk import JourneyDesk
+from abacus.engage.journeys.journey_store import JourneyRecord
 from abacus.signals.counters.reading.room_sums import key_of
 
 
@@ -52,8 +55,8 @@ class JourneyReportPage(Page):
 
 
 async def report(call: Call) -> JourneyReportPage:
-    history = [each.document for each in await PAGES.history(call)]
-    name = history[-1].name
+    history = await PAGES.history(call)
+    name = history[-1].document.name
     days, form = days_asked(call, call.narrowed("from", "to"))
     return JourneyReportPage(
         title=f"Report of {name}",
@@ -65,13 +68,14 @@ async def report(call: Call) -> JourneyReportPage:
     )
 
 
-async def _found(call: Call, history: Sequence[Journey], days: tuple[date, date]) -> Found:
-    found = await call.rooms[JourneyDesk].report(history, days, None)
+async def _found(call: Call, history: Sequence[JourneyRecord], days: tuple[date, date]) -> Found:
+    newest, zone = history[-1].document, last_approved(history).zone
+    found = await call.rooms[JourneyDesk].report([each.document for each in history], days, None)
     arms = [Arm(each, each.interval, against_control(each, found.arms)) for each in found.arms]
-    return Found(found, arms, await _chart(call, history[-1], days), history[-1].goal is not None)
+    return Found(found, arms, await _chart(call, newest, zone, days), newest.goal is not None)
 
 
-async def _chart(call: Call, journey: Journey, days: tuple[date, date]) -> Chart | None:
+async def _chart(call: Call, journey: Journey, zone: ZoneInfo, days: tuple[date, date]) -> Chart | None:
     told = [Outcome.ENTERED, Outcome.LEFT, *([Outcome.CONVERTED] if journey.goal is not None else [])]
     keys = {each.value: key_of(ROOM, journey.name, each) for each in told}
-    return await chart_by_day(call, "By day", journey.zone, days, keys, unit="members")
+    return await chart_by_day(call, "By day", zone, days, keys, unit="members")
