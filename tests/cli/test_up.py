@@ -257,6 +257,7 @@ async def test_the_demo_counts_every_message_and_again_awards_nothing_new() -> N
         assert (again["awarded"], again["points"], again["expired_members"], again["tier_changes"]) == (1, 30, 0, 0)
         assert again["duplicates"] == first["awarded"] - 1 + first["duplicates"]
         assert (again["offers"], again["rewards"]) == (first["offers"], first["rewards"])
+        assert set(again["series"]) == set(first["series"])
         assert (again["ledger_verified"], again["reconciled"]) == (True, True)
 
 

@@ -82,14 +82,17 @@ async def play_events(complete: Settings) -> int:
 
 
 async def until_all_is_done(pool: Pool, campaigns: Sequence[Campaign]) -> Mapping[str, Mapping[str, int]]:
-    """Waits until the campaigns have done what these events ask for and all points are posted. What each of them has
-    done since the beginning. Raises `Refused` where a report does not come out.
-    """
+    """Waits until the campaigns have done what these events ask for and all points are posted. As `done_so_far`."""
     deadline = time.monotonic() + _WITHIN_S
     while not await _is_done(pool, campaigns):
         if time.monotonic() > deadline:
             raise Unavailable("campaigner", f"campaigns are not done after {_WITHIN_S:.0f} s")
         await asyncio.sleep(_LOOK_EVERY_S)
+    return await done_so_far(pool, campaigns)
+
+
+async def done_so_far(pool: Pool, campaigns: Sequence[Campaign]) -> Mapping[str, Mapping[str, int]]:
+    """What each campaign has done since its beginning. Raises `Refused` where a report does not come out."""
     done = {}
     for campaign in campaigns:
         found = await report(pool, campaign)

@@ -18,7 +18,7 @@ from abacus.cli.demo.afterwards import (
     until_eve_has_risen,
     until_everybody_is_told,
 )
-from abacus.cli.demo.campaigns import play_events, start_campaigns, until_all_is_done
+from abacus.cli.demo.campaigns import done_so_far, play_events, start_campaigns, until_all_is_done
 from abacus.cli.demo.counters import publish_counters, shown_counts
 from abacus.cli.demo.documents import export_documents
 from abacus.cli.demo.history import tell_story
@@ -203,6 +203,7 @@ class _Engaged(NamedTuple):
 async def _engage(complete: Settings, followed: Settings, pool: Pool, starting: StartProgress) -> _Engaged:
     starting.tell("running five campaigns and three journeys over the events of an app and of a bakery")
     since, campaigns = SystemClock().now(), await start_campaigns(complete, pool)
+    first, before = campaigns[0].name, await done_so_far(pool, campaigns)
     bakery = Bakery(complete, pool)
     await bakery.open()
     async with running(("campaigner", "journeyer"), followed, starting):
@@ -210,7 +211,8 @@ async def _engage(complete: Settings, followed: Settings, pool: Pool, starting: 
         journeyed = await bakery.serve()
         campaigned = await until_all_is_done(pool, campaigns)
         starting.tell("asking for series, showing the best offers, and what points buy")
-        series = await added_up(complete, pool, since, campaigned, journeyed)
+        points = first, campaigned[first]["points"] - before[first]["points"]
+        series = await added_up(complete, pool, since, points, journeyed)
         return _Engaged(campaigned, journeyed, series, await sold(complete, pool, starting))
 
 

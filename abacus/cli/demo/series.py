@@ -29,14 +29,14 @@ async def added_up(
     complete: Settings,
     pool: Pool,
     since: datetime,
-    campaigns: Mapping[str, Mapping[str, int]],
+    points: tuple[str, int],
     journeys: Iterable[str],
 ) -> Mapping[str, int]:
-    """What the slots of each series add up to since then, once all points of the first campaign are counted."""
-    name, done = next(iter(campaigns.items()))
+    """What the slots of each series add up to since then, once the points that a campaign gave since are counted."""
+    name, given = points
     of_points = {KEY_OF_POINTS + campaign_source(name): Grain.MINUTE}
     deadline = time.monotonic() + _WITHIN_S
-    while sum((await drawn(complete, pool, since, of_points)).values()) < done["points"]:
+    while sum((await drawn(complete, pool, since, of_points)).values()) < given:
         if time.monotonic() > deadline:
             raise Unavailable("the counter", f"points of {name} are not counted after {_WITHIN_S:.0f} s")
         await asyncio.sleep(_LOOK_EVERY_S)
