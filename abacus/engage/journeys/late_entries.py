@@ -5,6 +5,7 @@ more seldom, and after some hours are set aside for people, with the fault. Any 
 import asyncio
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
@@ -13,7 +14,7 @@ import orjson
 import structlog
 
 from abacus.core.clock import Clock
-from abacus.core.errors import LineStopped, SetAside, Unavailable
+from abacus.core.errors import LineStopped, Reason, SetAside, Unavailable
 from abacus.core.fields import DocumentFaults
 from abacus.core.recent import Recent
 from abacus.engage.journeys.armed_versions import ArmedVersions
@@ -142,13 +143,15 @@ class LateEntries:
             late = await take_late(connection, journey.name, self._clock.now(), _MEANWHILE, LARGEST)
         faults: dict[tuple[str, str], str] = {}
         comers: list[Comer] = []
+        # A version that was approved meanwhile refuses nobody for that: it may have mended what was at fault.
+        taking = replace(journey, approved_at=min([journey.approved_at, *(each.at for each in late)]))
         for each in late:
             try:
                 comers.append(self._comer(journey, each))
             except (SetAside, DocumentFaults) as fault:
                 faults[each.member_id, each.key] = str(fault)
         if comers:
-            _, found = await self._sifted(journey, comers)
+            _, found = await self._sifted(taking, comers)
             faults |= {each.place: fault for each, fault in found}
         now = self._clock.now()
         again = [_tried(each, faults[place], now) for each in late if (place := (each.member_id, each.key)) in faults]
@@ -164,11 +167,13 @@ class LateEntries:
         """Raises `SetAside` and `DocumentFaults` where it does not fit what is published now."""
         context = {} if late.context is None else read_context(orjson.loads(late.context), journey.context)
         plain = comer(journey, late.key, late.member_id, late.at, context)
-        if late.event is None:
-            return plain
         body = late.event.encode() if isinstance(late.event, str) else late.event
-        event = self._versions.read_event(body, late.at)
-        return plain if event is None else plain._replace(facts=event)
+        event = None if body is None else self._versions.read_event(body, late.at)
+        came = plain if event is None else plain._replace(facts=event)
+        by = came.facts.source, came.facts.type
+        if by not in (journey.entry.on or [NO_EVENT]):
+            raise SetAside(Reason.UNSUPPORTED, f"{journey.label} takes nobody in by {'/'.join(by)}")
+        return came
 
     async def _sifted(self, journey: Journey, comers: Sequence[Comer]) -> tuple[int, list[tuple[Comer, str]]]:
         """How many came in, and who cannot be decided: a part of which that is so is halved."""

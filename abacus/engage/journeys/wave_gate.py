@@ -3,12 +3,15 @@ holds up nobody behind it. So a service that is away stops a wave instead of mak
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 from abacus.core.errors import Unavailable
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.gate import FACTS, Comer, Gate
 from abacus.engage.journeys.late_entries import LateEntries, is_passing
 from abacus.platform.following.passing_over import PassedOver
+
+_MOST_IN_A_ROW: Final = 20  # members who cannot be told: behind them it is for a reason that all have
 
 
 class WaveGate:
@@ -19,6 +22,7 @@ class WaveGate:
         self._late = late
         self._page = page
         self._most: dict[str, int] = {}  # members or accounts that come to a journey at once
+        self._late_in_a_row: dict[str, int] = {}
 
     def most(self, journey: Journey) -> int:
         """How many come with the next page."""
@@ -35,12 +39,15 @@ class WaveGate:
                 return
             if is_passing(fault):
                 raise
-            if most > 1 or _concerns_all(fault):
+            in_a_row = self._late_in_a_row.get(journey.name, 0)
+            if most > 1 or in_a_row >= _MOST_IN_A_ROW or _concerns_all(fault):
                 self._most[journey.name] = max(1, most // 2)
                 raise Unavailable(FACTS, str(fault)) from fault
+            self._late_in_a_row[journey.name] = in_a_row + 1
             await self._late.keep(journey, [(each, f"{type(fault).__name__}: {fault}") for each in comers])
         else:
             self._most[journey.name] = min(self._page, 2 * most)
+            self._late_in_a_row[journey.name] = 0
 
 
 def _concerns_all(fault: Exception) -> bool:

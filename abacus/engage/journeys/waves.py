@@ -40,9 +40,18 @@ class Waves:
         self._expiries.forget()
 
     async def step(self, leading: Connection) -> int:
-        """The number of members and accounts that were looked at. Raises `Unavailable`."""
+        """The number of members and accounts that were looked at. Raises `Unavailable` where no journey goes on."""
         await still_held(leading)
-        return sum([await self._of_journey(each) for each in self._running().newest])
+        newest, looked, away = self._running().newest, 0, list[Unavailable]()
+        for each in newest:
+            try:
+                looked += await self._of_journey(each)
+            except Unavailable as error:  # a slice of its members, which others may not have
+                self._wait(each, error)
+                away.append(error)
+        if away and len(away) == len(newest):
+            raise away[0]
+        return looked
 
     async def _of_journey(self, journey: Journey) -> int:
         now = self._clock.now()
@@ -53,6 +62,9 @@ class Waves:
         except Unavailable as error:
             if error.dependency not in CANNOT_BE_TOLD:
                 raise
-            log.warning("a wave of a journey waits", journey=journey.label, why=error.detail)
-            self._not_before[journey.name] = now + _AGAIN
+            self._wait(journey, error)
             return 0
+
+    def _wait(self, journey: Journey, error: Unavailable) -> None:
+        log.warning("a wave of a journey waits", journey=journey.label, why=error.detail)
+        self._not_before[journey.name] = self._clock.now() + _AGAIN

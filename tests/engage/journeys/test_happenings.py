@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -84,6 +85,25 @@ async def test_an_entry_that_cannot_be_decided_is_late_and_holds_up_nobody(pool:
     event = orjson.loads(await pool.fetchval("select event::text from seat where member_id = 'bob'"))
     assert event["member_id"] == "bob", "it came in by its event"
     assert await pool.fetchval("select count(*) from journey_entry_aside") == 0
+
+
+@pytest.mark.parametrize(
+    ("entry", "visits"),
+    [({"on": ORDERS, "when": GOLD}, [("bob", 1, 2, None)]), ({"on": ["transactions/transaction.refunded"]}, [])],
+)
+async def test_who_is_late_comes_in_by_the_version_that_mended_it(
+    pool: Pool, entry: Mapping[str, Any], visits: Sequence[tuple[Any, ...]]
+) -> None:
+    """Unless that one takes nobody in by such an event any more."""
+    stage = Stage(pool, journey(entry={"on": ORDERS, "when": GOLD}), tiers=Tiers({"bob": NOT_NOW}))
+    for at in (NOW, NOW + 2 * SECOND):
+        with suppress(Unavailable):
+            await stage.happen(order(1), at=at)
+    mended = replace(journey(entry=entry), version=2, approved_at=NOW + HOUR)
+    again = Stage(pool, mended, tiers=Tiers({"bob": "gold"}))
+    assert await again.look_again(2 * HOUR) == 1
+    assert await again.visits() == visits
+    assert await pool.fetchval("select count(*) from journey_entry_aside") == (0 if visits else 1)
 
 
 async def test_an_entry_that_was_tried_in_vain_is_set_aside_until_somebody_retries(pool: Pool) -> None:

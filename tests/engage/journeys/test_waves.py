@@ -8,6 +8,7 @@ from typing import Any, Final
 import pytest
 
 from abacus.core.errors import Unavailable
+from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.expiry_waves import ExpiryWaves
 from abacus.engage.journeys.segment_waves import SegmentWaves
 from abacus.engage.journeys.wave_gate import WaveGate
@@ -204,6 +205,38 @@ async def test_a_member_who_cannot_be_told_holds_up_no_wave(pool: Pool) -> None:
     stage.tiers.tiers = {"ann": "gold"}
     assert await stage.look_again(HOUR) == 1
     assert (await late(pool), await pool.fetchval("select count(*) from seat where member_id = 'ann'")) == ([], 2)
+
+
+async def test_a_service_that_is_away_stops_a_wave_and_makes_few_late(pool: Pool) -> None:
+    members = [f"m{number}" for number in range(30)]
+    await regulars(pool, *members)
+    gold: dict[str, Any] = {**SEGMENT, "when": rule("member.tier", "eq", "gold")}
+    stage = Stage(pool, journey(entry=gold, **DAYS), tiers=Tiers(dict.fromkeys(members, NOT_NOW)))
+    await all_pages(Waves(lambda: stage.running, segments(stage), expiries(stage), stage.clock), stage)
+    assert len(await late(pool)) == 20
+    stage.tiers.tiers = dict.fromkeys(members, "gold")
+    await all_pages(Waves(lambda: stage.running, segments(stage), expiries(stage), stage.clock), stage)
+    assert await pool.fetchval("select count(*) from seat") == 10
+    assert await stage.look_again(HOUR) == 20
+
+
+class _Away(ExpiryWaves):
+    """A slice of the accounts of `welcome` is away."""
+
+    async def step(self, journey: Journey) -> int:
+        if journey.name == "welcome":
+            raise Unavailable("database", "a slice is away")
+        return await super().step(journey)
+
+
+async def test_a_slice_that_is_away_for_one_journey_stops_no_other(pool: Pool) -> None:
+    await regulars(pool, "ann", "bob", "cid")
+    stage = Stage(pool, journey(entry=EXPIRING, **DAYS), journey(name="plain", entry=SEGMENT, **DAYS))
+    cards = CardBook(CARDS.values())
+    away = _Away(WaveGate(stage.gate, stage.late, 2), cards=lambda: cards, pool=pool, clock=stage.clock)
+    waves = Waves(lambda: stage.running, segments(stage), away, stage.clock)
+    await all_pages(waves, stage)
+    assert await pool.fetchval("select count(*) from seat where journey = 'plain'") == 3
 
 
 async def test_an_account_that_cannot_be_told_holds_up_no_wave_of_expiring_points(pool: Pool) -> None:
