@@ -186,8 +186,10 @@ class LateEntries:
                 if is_passing(fault):
                     raise
                 failures += 1
-                if len(part) == 1 or failures > _MOST_FAILURES:
-                    faults += [(each, f"{type(fault).__name__}: {fault}") for each in part]
+                if len(part) == 1:
+                    faults.append((part[0], f"{type(fault).__name__}: {fault}"))
+                elif failures > _MOST_FAILURES:  # its text may name one of them, and is kept with the others too
+                    faults += [(each, f"{type(fault).__name__}, of {len(part)} members at once") for each in part]
                 else:
                     parts += [part[len(part) // 2 :], part[: len(part) // 2]]
         return entered, faults
