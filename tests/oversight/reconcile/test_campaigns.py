@@ -35,7 +35,7 @@ async def test_what_was_decided_comes_out(house: House) -> None:
     report = await account(house)
     assert report.findings == []
     assert report.comes_out
-    assert [tuple(each) for each in report.actions] == [("market", "award", 4, 3, 1, 0)]
+    assert [tuple(each) for each in report.actions] == [("market", "award", 4, 3, 1, 0, 0)]
     assert {name: (line.verdicts, line.points) for name, line in report.campaigns.items()} == {
         "market": ({Verdict.AWARDED: 3}, 150)
     }
@@ -161,7 +161,7 @@ async def test_an_erased_member_is_accounted_for(house: House) -> None:
     assert erased.code == 0, erased.err
     report = await account(house)
     assert report.findings == []
-    assert [tuple(each) for each in report.actions] == [("market", "award", 4, 3, 0, 1)]
+    assert [tuple(each) for each in report.actions] == [("market", "award", 4, 3, 0, 1, 0)]
     assert report.campaigns["market"].verdicts == {Verdict.AWARDED: 3}
 
 
