@@ -8,7 +8,7 @@ Value = TypeVar("Value")
 
 
 class Recent(Generic[Key, Value]):
-    """Values that together weigh at most `most`, and always the last one that was put."""
+    """The values that were used last. Together they weigh at most `most`, but for a newest one that weighs more."""
 
     def __init__(self, most: int) -> None:
         self._most = most

@@ -149,7 +149,7 @@ class StatedStore(Generic[Running, Around]):
         return await self._read(self._reader.statements.history, keys=[name])
 
     async def find(self, versions: Sequence[tuple[str, int]]) -> list[Stated[Running]]:
-        """Those of these versions that are there, by name and number."""
+        """The asked versions, by name and number, as far as they are there."""
         names, numbers = [name for name, _ in versions], [number for _, number in versions]
         return await self._read(self._sql.versions, names=names, versions=numbers)
 

@@ -1,4 +1,4 @@
-"""`abacus journeys aside` and `retry`: members who could not be moved, or for whom something could not be done."""
+"""`abacus journeys aside` and `retry`: who is set aside, and going on once the fault is mended."""
 
 from typing import Annotated
 
@@ -14,7 +14,7 @@ from abacus.people.types.deed import Deed
 async def members_aside(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Of this journey alone.")] = None,
 ) -> Answer:
-    """List the members of journeys who could not be moved or let in, or for whom a deed failed, by node and fault."""
+    """List the members of journeys who are set aside, by node, by what failed and by its fault."""
     async with at_desk(journey_desk) as (desk, _):
         if name is not None:
             await desk.versions(name)

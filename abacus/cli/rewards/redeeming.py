@@ -18,7 +18,7 @@ from abacus.people.types.deed import Deed
 from abacus.platform.encryption import SecretUnreadable
 
 Member = Annotated[str, typer.Option(metavar="ID", help="The member.", show_default=False)]
-Quantity = Annotated[int, typer.Option(min=1, max=MOST_PIECES, help="So many pieces.")]
+Quantity = Annotated[int, typer.Option(min=1, max=MOST_PIECES, help="The number of pieces.")]
 Points = Annotated[
     int | None,
     typer.Option(min=0, help="No more points than that, the rest in money; where the reward allows it."),

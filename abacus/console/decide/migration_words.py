@@ -19,7 +19,7 @@ _COLUMNS: Final = (Column("from"), Column("to"), Column("and then"), Column("mem
 
 
 def landings(migration: Migration, before: Document, after: Document) -> Sequence[Sentence]:
-    """Where the members of each node land, and when they go on. The documents are those of the two versions."""
+    """Where the members of each node land, and when they go on, by the documents of both versions."""
     told = []
     for node in migration.nodes():
         landing = migration.landing(node.number)

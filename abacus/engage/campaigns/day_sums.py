@@ -20,7 +20,7 @@ _TOLD: Final = frozenset({POINTS, *RunOutcome})
 
 
 class CampaignDays:
-    """All versions of a campaign together, by the clock of the one that was approved last: `@campaign:NAME:done`,
+    """All versions of a campaign together, by the clock of the newest approved version: `@campaign:NAME:done`,
     `@campaign:NAME:done:ARM` and so on for each outcome, and for `points`.
     """
 

@@ -29,7 +29,7 @@ class What(StrEnum):
 
 
 class Aside(NamedTuple):
-    """Members whose wait, or for whom a deed, at a node is set aside since then, because of a fault."""
+    """Members who are set aside at a node, since when, and why. `what` cannot be done for them."""
 
     journey: str
     version: int

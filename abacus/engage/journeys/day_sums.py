@@ -19,7 +19,7 @@ _TOLD: Final = (Outcome.ENTERED, Outcome.CAME, Outcome.PASSED, Outcome.LEFT, Out
 
 
 class JourneyDays:
-    """All versions of a journey together, by the clock of the one that was approved last: `@journey:NAME:left`,
+    """All versions of a journey together, by the clock of the newest approved version: `@journey:NAME:left`,
     `@journey:NAME:left:NODE` and so on for each outcome that is told.
     """
 

@@ -76,7 +76,7 @@ class JourneyDesk(StatedDesk[Journey, JourneyPublications]):
         return await glance(self._pool, name, version)
 
     async def aside(self, name: str | None = None) -> Sequence[Aside]:
-        """The members who could not be moved, or for whom something could not be done: of one journey, or of all."""
+        """Who is set aside, of one journey or of all."""
         return await aside(self._pool, name)
 
     async def retry(self, journey: Journey, by: Actor) -> int:

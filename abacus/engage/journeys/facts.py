@@ -17,7 +17,7 @@ from abacus.platform.postgres import Pool
 from abacus.signals.events.types import Event, Position
 from abacus.signals.facts.counters import CounterFacts
 from abacus.signals.facts.members import MemberFacts, SegmentFacts, in_reach
-from abacus.signals.facts.types import FactRegistry, Found, Wish
+from abacus.signals.facts.types import FactRegistry, Found, ToldAlike, Wish
 from abacus.signals.rules.decide.types import Side
 from abacus.signals.segments.sets import Pair
 from abacus.signals.segments.types import Members
@@ -56,21 +56,21 @@ class NumberedSegmentFacts(SegmentFacts):
         super().__init__(segments.look)
         self._sets = segments.sets
 
-    async def load_for_all(
-        self, subjects: Sequence[JourneySubject], sides: Sequence[Side]
-    ) -> list[Mapping[str, Found]]:
-        """Members of the same segments share what they are told."""
+    async def load_for_all(self, subjects: Sequence[JourneySubject], sides: Sequence[Side]) -> list[ToldAlike]:
+        """Members of the same segments are told alike."""
         sets = await self._sets([side.name for side in sides])
         asked = Members(each.number for each in subjects if each.number is not None)
         within = dict.fromkeys(asked, 0)  # a bit for each segment
         for place, side in enumerate(sides):
             for number in asked & sets[side.name]:
                 within[number] |= 1 << place
-        told = {
-            bits: {side.text: bool(bits >> place & 1) for place, side in enumerate(sides)}
-            for bits in {0, *within.values()}
-        }
-        return [told[0 if each.number is None else within[each.number]] for each in subjects]
+        alike: dict[int, list[int]] = {}
+        for place, each in enumerate(subjects):
+            alike.setdefault(0 if each.number is None else within[each.number], []).append(place)
+        return [
+            ToldAlike({side.text: bool(bits >> place & 1) for place, side in enumerate(sides)}, places)
+            for bits, places in alike.items()
+        ]
 
 
 class CampaignFacts:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, TypeVar
 import orjson
 
 from abacus.core.clock import Clock
-from abacus.core.errors import SetAside, Unavailable
+from abacus.core.errors import LineStopped, SetAside, Unavailable
 from abacus.core.fields import DocumentFaults
 from abacus.core.members import strange_among
 from abacus.engage.journeys.armed_versions import ArmedVersions
@@ -42,6 +42,13 @@ Result = TypeVar("Result")
 
 FACTS: Final = "facts"
 CANNOT_BE_TOLD: Final = frozenset({FACTS, "journeys"})  # what is unavailable while the database answers
+
+
+def is_passing(fault: Exception) -> bool:
+    """Whether everybody waits for it: what is unavailable, but for what cannot be told of a member."""
+    if isinstance(fault, Unavailable):
+        return fault.dependency not in CANNOT_BE_TOLD
+    return isinstance(fault, LineStopped)
 
 
 class Comer(NamedTuple):

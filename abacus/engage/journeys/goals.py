@@ -2,13 +2,16 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
 
 import orjson
 import structlog
 
+from abacus.core.clock import Clock
 from abacus.core.errors import SetAside, Unavailable
 from abacus.core.fields import DocumentFaults
+from abacus.core.recent import Recent
 from abacus.engage.journeys import sum_rows
 from abacus.engage.journeys.armed_versions import ArmedVersions
 from abacus.engage.journeys.asking import Asks, Occurs, ask
@@ -18,12 +21,16 @@ from abacus.engage.journeys.decide.version_events import VersionEvents, first_en
 from abacus.engage.journeys.decide.ways import NOWHERE, Counted, Outcome
 from abacus.engage.journeys.directory import Running
 from abacus.engage.journeys.facts import JourneySubject
+from abacus.engage.journeys.gate import FACTS
 from abacus.engage.journeys.seat_rows import convert, unconverted
 from abacus.platform import slices
 from abacus.platform.postgres import Connection, Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.signals.events.types import Event
 from abacus.signals.facts.types import FactRegistry
+
+_GRACE: Final = timedelta(seconds=2)  # mostly a counter has not come to an event yet that was read just now
+_REMEMBERED: Final = 10_000  # events that were waited for
 
 log = structlog.get_logger(__name__)
 
@@ -48,12 +55,15 @@ class Goals:
         *,
         cards: Callable[[], CardBook],
         pool: Pool,
+        clock: Clock,
     ) -> None:
         self._running = running
         self._versions = versions
         self._facts = facts
         self._cards = cards
         self._pool = pool
+        self._clock = clock
+        self._since: Recent[str, datetime] = Recent(_REMEMBERED)
 
     async def reach(self, events: Sequence[Event]) -> None:
         """Notes the visits of which one of these events is the goal."""
@@ -82,13 +92,24 @@ class Goals:
         for seat in seats:
             if (seat.journey, seat.version) in versions:
                 asked += await self._candidates(seat, by_member[seat.member_id])
-        if await ask([each.asks for each in asked], self._facts):
-            raise Unavailable("facts", "what the goal of a journey looks up cannot be told now")
+        if given_up := await ask([each.asks for each in asked], self._facts):
+            self._wait_for([asked[place] for place in sorted(given_up)])
         first: dict[tuple[str, str, int], tuple[Seat, Event]] = {}
         for seat, event, _, occurs in asked:
             if occurs.holds:
                 first.setdefault((seat.member_id, seat.journey, seat.visit), (seat, event))
         return list(first.values())
+
+    def _wait_for(self, untold: Sequence[_Candidate]) -> None:
+        """All behind these events wait a moment, and no longer: a conversion is for the report alone."""
+        now = self._clock.now()
+        since = self._since.get(untold[0].event.key)
+        if since is None:
+            self._since.put(untold[0].event.key, since := now)
+        if now - since < _GRACE:
+            raise Unavailable(FACTS, "what the goal of a journey looks up cannot be told now")
+        journeys = ", ".join(sorted({each.seat.journey for each in untold}))
+        log.warning("goals cannot be judged", journeys=journeys, visits=len(untold))
 
     async def _candidates(self, seat: Seat, events: Iterable[Event]) -> Sequence[_Candidate]:
         try:

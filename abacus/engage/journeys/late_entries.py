@@ -14,7 +14,7 @@ import orjson
 import structlog
 
 from abacus.core.clock import Clock
-from abacus.core.errors import LineStopped, Reason, SetAside, Unavailable
+from abacus.core.errors import Reason, SetAside, Unavailable
 from abacus.core.fields import DocumentFaults
 from abacus.core.recent import Recent
 from abacus.engage.journeys.armed_versions import ArmedVersions
@@ -23,7 +23,7 @@ from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.packs import LARGEST
 from abacus.engage.journeys.decide.words import NO_EVENT
 from abacus.engage.journeys.directory import Running
-from abacus.engage.journeys.gate import CANNOT_BE_TOLD, FACTS, Comer, Gate, comer
+from abacus.engage.journeys.gate import FACTS, Comer, Gate, comer, is_passing
 from abacus.engage.journeys.late_rows import LateEntry, end_late, journeys_with_late, keep_late, take_late
 from abacus.engage.journeys.metrics import JOURNEY_SET_ASIDE
 from abacus.platform import slices
@@ -43,13 +43,6 @@ _IDLE_S: Final = 5.0
 _RNG: Final = random.Random()
 
 log = structlog.get_logger(__name__)
-
-
-def is_passing(fault: Exception) -> bool:
-    """Whether everybody waits for it: what is unavailable, but for what cannot be told of a member."""
-    if isinstance(fault, Unavailable):
-        return fault.dependency not in CANNOT_BE_TOLD
-    return isinstance(fault, LineStopped)
 
 
 class LateEntries:

@@ -15,7 +15,6 @@ from typing import Final
 import structlog
 
 from abacus.core.clock import Clock
-from abacus.core.errors import Unavailable
 from abacus.engage.actions.action_store import ActionStore, Batch
 from abacus.engage.actions.types import DueAction
 from abacus.engage.journeys.decide.apart import one_of_each
@@ -27,7 +26,7 @@ from abacus.engage.journeys.decide.orders import EndOrder, StartOrder, journey_o
 from abacus.engage.journeys.decide.packs import LARGEST
 from abacus.engage.journeys.decide.seat import Seat
 from abacus.engage.journeys.directory import Running
-from abacus.engage.journeys.gate import CANNOT_BE_TOLD, Against, Comer, Gate, begin_of, comer, count
+from abacus.engage.journeys.gate import Against, Comer, Gate, begin_of, comer, count, is_passing
 from abacus.engage.journeys.journeyer import IDLE_S
 from abacus.engage.journeys.mover import Mover
 from abacus.engage.journeys.refusal_rows import keep
@@ -35,7 +34,7 @@ from abacus.engage.journeys.sum_rows import Tally
 from abacus.platform import slices
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
-from abacus.platform.postgres import Connection, Pool
+from abacus.platform.postgres import Connection, Pool, passing_failures
 
 _SLICES_AT_ONCE: Final = 2
 _PATIENCE_S: Final = 30.0
@@ -99,12 +98,13 @@ class OrderTaker:
         tally = Tally()
         async with self._actions.taken(slice_, receiver, self._most.get(receiver, LARGEST)) as batch:
             try:
-                async with batch.connection.transaction():
+                async with passing_failures(), batch.connection.transaction():
                     refused = await self._do(batch, running, journey_of(receiver), tally)
-            except Unavailable as error:
-                if error.dependency not in CANNOT_BE_TOLD:
+            except Exception as error:
+                if is_passing(error):
                     raise
-                log.warning("orders to a journey wait", journey=journey_of(receiver), why=error.detail)
+                why = f"{type(error).__name__}: {error}"
+                log.warning("orders to a journey wait", journey=journey_of(receiver), why=why)
                 self._most[receiver] = 1
                 await self._actions.put_off(batch, batch.actions, _PUT_OFF)
             else:

@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 import structlog
 
 from abacus.core.clock import Clock
-from abacus.core.errors import LineStopped
+from abacus.core.errors import LineStopped, Unavailable
 from abacus.engage.actions.action_store import plan_once
 from abacus.engage.actions.types import PlannedAction
 from abacus.engage.journeys.aside_rows import set_deeds_aside
@@ -26,6 +26,7 @@ from abacus.engage.journeys.decide.portion import MOST, Portion, first_together
 from abacus.engage.journeys.decide.seat import Seat
 from abacus.engage.journeys.deed_actions import Unfolded
 from abacus.engage.journeys.deed_rows import BEGIN, DeedRow, Mark, delete_deeds, journeys_with_deeds, take_deeds
+from abacus.engage.journeys.gate import is_passing
 from abacus.engage.journeys.journeyer import IDLE_S
 from abacus.engage.journeys.metrics import JOURNEY_SET_ASIDE
 from abacus.engage.journeys.seat_rows import hold_seats
@@ -112,7 +113,13 @@ class Unfolder:
         for journey in _RNG.sample(there, len(there)):
             if not stop.is_set():
                 lane = lanes[journey]
-                deeds = await self.unfold(slice_, journey, lane.behind, lane.portion.at_once)
+                try:
+                    deeds = await self.unfold(slice_, journey, lane.behind, lane.portion.at_once)
+                except Unavailable as error:
+                    if is_passing(error):
+                        raise
+                    log.warning("deeds of a journey wait", journey=journey, why=error.detail)
+                    continue
                 lane.behind = Mark(deeds[-1].at, deeds[-1].id) if deeds else BEGIN
                 lane.portion.used(len(deeds), sum(len(each.members) for each in deeds))
                 unfolded += len(deeds)

@@ -167,25 +167,21 @@ class Walks:
 
     async def _told(
         self, wanting: Sequence[Wanting], program: str, now: datetime, zone: ZoneInfo
-    ) -> Iterable[tuple[Guest, Mapping[str, Found], list[Seated]]]:
-        """What members are told who lack the same values: all together who knew the same, and whose look-up says that
-        they are told the same.
-        """
+    ) -> Sequence[tuple[Guest, Mapping[str, Found], list[Seated]]]:
+        """What members are told who lack the same values: all together who knew the same, and are told alike."""
         sides = wanting[0].sides
+        seats = [(number, seat) for number, each in enumerate(wanting) for seat in each.seats]
         subjects = [
-            JourneySubject(seat.member_id, _NO_EVENT, program, now, zone, None, seat.member)
-            for each in wanting
-            for seat in each.seats
+            JourneySubject(seat.member_id, _NO_EVENT, program, now, zone, None, seat.member) for _, seat in seats
         ]
-        found = await self._facts.load_for_all(_origin(sides[0]), subjects, sides)
-        told, alike = iter(found), dict[tuple[int, int], tuple[Guest, Mapping[str, Found], list[Seated]]]()
-        for each in wanting:
-            for seat, values in zip(each.seats, told, strict=False):
-                at = id(each.guest), id(values)
-                if at not in alike:
-                    alike[at] = each.guest, values, []
-                alike[at][2].append(seat)
-        return alike.values()
+        told = []
+        for values, places in await self._facts.load_for_all(_origin(sides[0]), subjects, sides):
+            alike: dict[int, list[Seated]] = {}
+            for place in places:
+                number, seat = seats[place]
+                alike.setdefault(number, []).append(seat)
+            told += [(wanting[number].guest, values, some) for number, some in alike.items()]
+        return told
 
     async def _member(self, arrived: Arrived, now: datetime) -> _Member:
         """Raises `Unavailable`, `DocumentFaults` and `SetAside`."""

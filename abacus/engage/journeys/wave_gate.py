@@ -7,8 +7,8 @@ from typing import Final
 
 from abacus.core.errors import Unavailable
 from abacus.engage.journeys.decide.journey import Journey
-from abacus.engage.journeys.gate import FACTS, Comer, Gate
-from abacus.engage.journeys.late_entries import LateEntries, is_passing
+from abacus.engage.journeys.gate import FACTS, Comer, Gate, is_passing
+from abacus.engage.journeys.late_entries import LateEntries
 from abacus.platform.following.passing_over import PassedOver
 
 _MOST_IN_A_ROW: Final = 20  # members who cannot be told: behind them it is for a reason that all have

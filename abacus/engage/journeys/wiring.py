@@ -120,7 +120,7 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
     heard = HeardStore(pool)
     topics = JourneyTopics(running.value, settings.events_topic)
     gate = Gate(armed, mover, facts, holdouts=running.holdouts, cards=cards.book, pool=moving, clock=clock)
-    goals = Goals(running.value, armed, facts, cards=cards.book, pool=moving)
+    goals = Goals(running.value, armed, facts, cards=cards.book, pool=moving, clock=clock)
     quarantine = CountedQuarantine(QuarantineStore(pool, clock))
     await until_available(running.refresh, wiring.health)
     following, listening, going, starting, coming, unfolding, looking = sub_workers_of(wiring.health, 7)

@@ -177,9 +177,9 @@ async def _under_pseudonym(connection: Connection, renaming: Pseudonym, tables: 
 # accounts, and posting locks the accounts before a partner's daily sums of their members.
 BEFORE_ACCOUNTS: Final[Mapping[tuple[str, ...], Treatment]] = {
     DELETED: _deleted,
+    ("pack_aside",): packs_aside,  # who moves members that are set aside locks their pack before their seats
     tuple(RENAMED): _renamed,
     _DELETED_AFTER: partial(_deleted, tables=_DELETED_AFTER),
-    ("pack_aside",): packs_aside,
     ("partner_award",): partner_awards,
     ("reward_redemption", "reward_code"): redemptions,
     ("webhook_delivery",): webhook_deliveries,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Final, Generic, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Final, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from abacus.signals.events.types import Value
 from abacus.signals.rules.decide.at_least import AtLeast
@@ -46,14 +46,19 @@ class FactSource(Protocol[SubjectT_contra]):
         ...
 
 
+class ToldAlike(NamedTuple):
+    """Values by the texts of their left sides, and the subjects that have them, by their places."""
+
+    values: Mapping[str, Found]
+    places: Sequence[int]
+
+
 @runtime_checkable
 class LoadsForAll(Protocol[SubjectT_contra]):
     """A source that is asked the same of many quickly."""
 
-    async def load_for_all(
-        self, subjects: Sequence[SubjectT_contra], sides: Sequence[Side]
-    ) -> Sequence[Mapping[str, Found]]:
-        """As `FactRegistry.load_for_all`. Who is told the same may share one mapping, and is gone on with together."""
+    async def load_for_all(self, subjects: Sequence[SubjectT_contra], sides: Sequence[Side]) -> Sequence[ToldAlike]:
+        """As `FactRegistry.load_for_all`."""
         ...
 
 
@@ -73,10 +78,10 @@ class FactRegistry(Generic[SubjectT]):
 
     async def load_for_all(
         self, origin: Origin, subjects: Sequence[SubjectT], sides: Sequence[Side]
-    ) -> Sequence[Mapping[str, Found]]:
-        """The values of the same left sides for each, by their texts. Raises the same."""
+    ) -> Sequence[ToldAlike]:
+        """The values of the same left sides for all: each subject is in one of the answers. Raises the same."""
         source = self._sources[origin.name]
         if isinstance(source, LoadsForAll):
             return await source.load_for_all(subjects, sides)
         found = iter(await source.load([(each, side) for each in subjects for side in sides]))
-        return [{side.text: next(found) for side in sides} for _ in subjects]
+        return [ToldAlike({side.text: next(found) for side in sides}, [place]) for place in range(len(subjects))]

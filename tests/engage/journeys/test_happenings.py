@@ -12,15 +12,14 @@ import pytest
 from abacus.core.errors import Unavailable
 from abacus.engage.campaigns.decide.cycles import EARNED
 from abacus.engage.journeys.aside_rows import What, aside, put_back
-from abacus.engage.journeys.facts import JourneySubject
 from abacus.engage.journeys.status import journey_state
 from abacus.platform.postgres import Pool
 from abacus.signals.events.types import Event
-from abacus.signals.facts.types import NOT_NOW, Found, Wish
+from abacus.signals.facts.types import NOT_NOW
 from tests.engage.campaigns.offers import NOW, order
 from tests.engage.journeys.examples import ORDERS, journey, nodes, rule
 from tests.engage.journeys.stage import HOUR, Stage
-from tests.engage.journeys.test_walks import Tiers
+from tests.engage.journeys.test_walks import BROKEN, Tiers
 
 TIER = ("tiers", "abacus.tier.changed.v1")
 GOLD = rule("member.tier", "eq", "gold")
@@ -108,7 +107,7 @@ async def test_who_is_late_comes_in_by_the_version_that_mended_it(
 
 async def test_an_entry_that_was_tried_in_vain_is_set_aside_until_somebody_retries(pool: Pool) -> None:
     """The fault is not one that passes."""
-    stage = Stage(pool, journey(entry={"on": ORDERS, "when": GOLD}), tiers=_Broken({"bob": "gold"}))
+    stage = Stage(pool, journey(entry={"on": ORDERS, "when": GOLD}), tiers=Tiers({"bob": BROKEN}))
     for at in (NOW, NOW + 2 * SECOND):
         with suppress(Unavailable):
             await stage.happen(order(1), at=at)
@@ -125,15 +124,6 @@ async def test_an_entry_that_was_tried_in_vain_is_set_aside_until_somebody_retri
     assert await put_back(pool, "welcome", NOW + 99 * HOUR) == 1
     assert await stage.look_again(99 * HOUR) == 1
     assert (await aside(pool), await pool.fetchval("select count(*) from journey_entry_aside")) == ([], 0)
-
-
-class _Broken(Tiers):
-    """Where bob's cannot be read."""
-
-    async def load(self, wanted: Sequence[Wish[JourneySubject]]) -> list[Found]:
-        if "bob" in self.tiers:
-            raise KeyError("bob")
-        return await super().load(wanted)
 
 
 async def test_members_stay_on_their_version_and_others_enter_the_newest(pool: Pool) -> None:

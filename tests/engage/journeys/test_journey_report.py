@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
+import pytest
+
+from abacus.core.errors import Unavailable
 from abacus.engage.journeys.decide.node import Split
 from abacus.engage.journeys.decide.report import JourneyReport, against_control
 from abacus.engage.journeys.decide.split import arm_of
@@ -11,6 +14,7 @@ from abacus.engage.journeys.leaving import leave_all
 from abacus.engage.journeys.report import glance, report, report_document
 from abacus.platform import slices
 from abacus.platform.postgres import Pool
+from abacus.signals.facts.types import NOT_NOW
 from tests.engage.campaigns.offers import NOW, order
 from tests.engage.journeys.examples import HELLO, ORDERS, journey, nodes, rule
 from tests.engage.journeys.trip import Trip
@@ -131,4 +135,16 @@ async def test_a_conversion_is_within_its_time_after_the_entry(pool: Pool) -> No
         order(92, "m2", after=7 * DAY, vertical="mart"),
         order(93, "m3", after=7 * DAY + timedelta(seconds=1), vertical="mart"),
     )
+    assert (await reported(trip)).converted == 1
+
+
+async def test_a_goal_that_cannot_be_judged_is_waited_for_a_moment(pool: Pool) -> None:
+    gold: dict[str, Any] = {"goal": {"on": ORDERS, "within": "7d", "when": rule("member.tier", "eq", "gold")}}
+    trip = Trip(pool, journey(**SPLIT, **gold), tiers={"m1": NOT_NOW, "m2": "gold"})
+    await trip.enter(1, 2)
+    orders = order(101, "m1", after=DAY), order(102, "m2", after=DAY)
+    with pytest.raises(Unavailable):
+        await trip.happen(*orders)
+    trip.clock.set(trip.clock.now() + timedelta(seconds=2))
+    await trip.happen(*orders)
     assert (await reported(trip)).converted == 1

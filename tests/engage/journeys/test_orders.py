@@ -15,7 +15,7 @@ from abacus.signals.facts.types import NOT_NOW
 from tests.engage.campaigns.offers import NOW, order
 from tests.engage.journeys.examples import ORDERS, journey, nodes, rule
 from tests.engage.journeys.stage import HOUR, Stage
-from tests.engage.journeys.test_walks import Tiers
+from tests.engage.journeys.test_walks import BROKEN, Tiers
 from tests.support.slices import neighbour
 
 BY_CALL: Final[dict[str, Any]] = {"entry": {"api": True}, "context": {"seats": "integer", "reason": "text"}}
@@ -90,6 +90,17 @@ async def test_orders_are_taken_again_where_a_value_cannot_be_told(pool: Pool) -
     stage.tiers.tiers = {"bob": "gold"}
     await stage.take(NOW + timedelta(minutes=3))
     assert [each[0] for each in await stage.visits()] == ["ann", "bob"]
+
+
+async def test_an_order_that_meets_a_fault_holds_up_no_other(pool: Pool) -> None:
+    gold = {**BY_CALL, "entry": {"api": True, "when": rule("member.tier", "eq", "gold")}, **nodes("day", **DAY)}
+    stage = Stage(pool, journey(**gold), tiers=Tiers({"ann": "gold", "bob": BROKEN}))
+    await stage.start("bob", CONTEXT)
+    await stage.start("ann", CONTEXT)
+    for minute in range(3):
+        await stage.take(NOW + timedelta(minutes=minute))
+    assert [each[0] for each in await stage.visits()] == ["ann"]
+    assert await stage.orders() == [("ann", True, None), ("bob", False, None)]
 
 
 async def test_a_journey_starts_another_once_with_a_context_of_its_own(pool: Pool) -> None:

@@ -5,7 +5,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from abacus.core.errors import Unavailable
 from abacus.engage.journeys.decide.packs import Pack, Place
+from abacus.engage.journeys.decide.seat import Seat
+from abacus.engage.journeys.deed_actions import Unfolded
+from abacus.engage.journeys.deed_rows import DeedRow
 from abacus.engage.journeys.mover import Mover, anywhere
 from abacus.engage.journeys.pack_rows import put
 from abacus.platform import slices
@@ -79,6 +83,25 @@ async def test_after_a_fault_the_deed_is_as_before(pool: Pool) -> None:
     assert (await house.decided(), await house.keys()) == (2, [])
     await house.unfold()
     assert (await house.decided(), len(await house.keys())) == (0, 2)
+
+
+async def test_a_journey_whose_deeds_cannot_be_made_now_holds_up_no_other(pool: Pool) -> None:
+    house = House(pool, "welcome", "farewell")
+    for of in house.journeys.values():
+        await house.come_in(of, [1])
+    house.clock.set(NEXT_DAY)
+    assert [await house.run(of) for of in house.journeys.values()] == [1, 1]
+
+    async def actions(deed: DeedRow, seats: Sequence[Seat]) -> Unfolded:
+        if deed.journey == "welcome":
+            raise Unavailable("journeys", "SG has no rate card")
+        return await house.actions(deed, seats)
+
+    unfolder = house.unfolder_by(actions)
+    while await unfolder.round(asyncio.Event()):
+        pass
+    assert [key.split(":")[1] for key in await house.keys()] == ["farewell", "farewell"]
+    assert await house.decided() == 2
 
 
 async def test_few_members_do_not_wait_behind_a_herd(pool: Pool) -> None:

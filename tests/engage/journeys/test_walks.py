@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -59,6 +59,9 @@ class Zones:
         return [self.zones.get(subject.member_id) for subject, _ in wanted]
 
 
+BROKEN: Final = "broken"  # instead of a tier: looking it up meets a fault
+
+
 class Tiers:
     """The tiers of members, each time that they are looked up at once; none where they cannot be told."""
 
@@ -70,6 +73,9 @@ class Tiers:
 
     async def load(self, wanted: Sequence[Wish[JourneySubject]]) -> list[Found]:
         self.loads.append(len(wanted))
+        for subject, _ in wanted:
+            if self.tiers.get(subject.member_id) == BROKEN:
+                raise KeyError(subject.member_id)
         return [self.tiers.get(subject.member_id, "member") for subject, _ in wanted]
 
     async def of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]:

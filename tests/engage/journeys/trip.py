@@ -41,7 +41,7 @@ class Trip:
         zone = self.journey.zone
         self.mover = Mover(walks(*versions, tiers=self.tiers), self.clock, lambda _: zone)
         facts = FactRegistry(self.tiers)
-        self._goals = Goals(lambda: self.running, self.armed, facts, cards=lambda: _CARDS, pool=pool)
+        self._goals = Goals(lambda: self.running, self.armed, facts, cards=lambda: _CARDS, pool=pool, clock=self.clock)
 
     async def enter(self, *members: int) -> None:
         """The members, each by an order of its own."""
