@@ -15,7 +15,7 @@ from abacus.platform.postgres import Pool
 from tests.api.sandboxes import CLOCK, LIMITS, access, opened, rows
 from tests.engage.offers.coded import codes
 from tests.support.house import House, until
-from tests.support.offers import document, run_offers
+from tests.support.offers import PIZZA, document, run_offers
 from tests.support.problems import kind
 from tests.support.rewards import load_codes, run_reward
 from tests.support.running_journeys import run_journey
@@ -53,15 +53,6 @@ async def test_rewards_are_redeemed_for_codes_of_no_worth(house: House, sandbox:
         assert await rows(house.pool, "public") == before
 
 
-PIZZA: Final = {
-    "id": "1",
-    "product": "pizza",
-    "merchant": "m-17",
-    "brand": "oven",
-    "categories": ["food"],
-    "price": "12.00",
-    "currency": "SGD",
-}
 SCOPE: Final = {"everything": True}
 UNLIMITED: Final = {"unlimited": True}
 FEW: Final = {"uses": {"overall": 1}}

@@ -14,7 +14,7 @@ from abacus.people.store.audit import log
 from abacus.platform.postgres import Pool
 from abacus.pricing.store.cards import CardStore
 from tests.support.commands import Ran, abacus
-from tests.support.offers import document, run_offers
+from tests.support.offers import PIZZA, document, run_offers
 from tests.support.rewards import COFFEE, Counter, give_points, load_codes, reward, run_reward
 from tests.support.staff import hire
 
@@ -22,15 +22,6 @@ pytestmark = [pytest.mark.once, pytest.mark.long]
 
 Command = Callable[..., Awaitable[Ran]]
 EMPLOYED: Final = {"sam": "support:SG", "kim": "support:ID"}
-PIZZA: Final = {
-    "id": "1",
-    "product": "pizza",
-    "merchant": "m-17",
-    "brand": "oven",
-    "categories": ["food"],
-    "price": "12.00",
-    "currency": "SGD",
-}
 OPEN: Final[dict[str, Any]] = {"scope": {"everything": True}, "limits": {"unlimited": True}, "stack": "always"}
 OFFERS: Final = (
     document(name="tenth", benefit={"percent": "10"}, **OPEN),

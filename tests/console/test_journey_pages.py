@@ -11,14 +11,14 @@ from abacus.console.errands.store import ErrandStore
 from abacus.documents.decide.states import Act
 from abacus.engage.journeys.desk import JourneyDesk
 from abacus.engage.journeys.journey_store import JourneyStore
-from abacus.people.store.approvals import Approvals
 from abacus.platform.postgres import Pool
 from tests.console.campaigning import cards
 from tests.console.desk import desk
+from tests.console.travelling import run
 from tests.documents.samples import JOURNEYS
 from tests.engage.campaigns.offers import order
 from tests.engage.journeys.trip import Trip
-from tests.people.approving import ANN, BEN
+from tests.people.approving import ANN
 from tests.support.hooks import award, post
 
 PAGE: Final = "/journeys-draft"
@@ -99,9 +99,7 @@ async def test_nodes_are_added_connected_and_deleted_by_forms_and_undone(pool: P
 async def test_a_member_who_waits_for_a_time_is_told_where(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         await cards(open_desk)
-        journeys = open_desk.rooms[JourneyDesk]
-        _, approval = await journeys.propose(await journeys.read(JOURNEYS.document), ANN)
-        await open_desk.rooms[Approvals].approve(approval.approval_id, BEN, approval.digest)
+        await run(open_desk, JOURNEYS.document)
         (record,) = await JourneyStore(pool).history("welcome")
         await Trip(pool, record.document).enter(1, 2)
         await post(pool, award("txn:rides:m1", 100, "m1"))
@@ -113,9 +111,7 @@ async def test_a_member_who_waits_for_a_time_is_told_where(pool: Pool) -> None:
 async def test_counts_are_told_as_they_change_until_nothing_can_change(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         await cards(open_desk)
-        journeys = open_desk.rooms[JourneyDesk]
-        _, approval = await journeys.propose(await journeys.read(JOURNEYS.document), ANN)
-        await open_desk.rooms[Approvals].approve(approval.approval_id, BEN, approval.digest)
+        await run(open_desk, JOURNEYS.document)
         (record,) = await JourneyStore(pool).history("welcome")
         ann = await open_desk.inside("ann", "country_editor:SG")
         before = (await ann.twin("/journeys/welcome")).json()
@@ -125,6 +121,7 @@ async def test_counts_are_told_as_they_change_until_nothing_can_change(pool: Poo
         entered = (await ann.twin("/journeys/welcome")).json()["members"]["value"]
         assert (entered["entered"], entered["inside"]) == (2, 2)
         # Members are inside as long as nobody has let them go: the counts of a journey that has ended go on changing.
+        journeys = open_desk.rooms[JourneyDesk]
         await journeys.move(record.document, Act.END, "over", ANN, version=1)
         assert (await ann.twin("/journeys/welcome")).json()["live"] is not None
         await journeys.propose(await journeys.read({**JOURNEYS.document, "name": "other"}), ANN)

@@ -23,6 +23,15 @@ CATEGORIES: Final[Mapping[str, Any]] = {
     "country": "SG",
     "categories": {"food": {"pizza": ["deep", "thin"], "noodles": []}, "rides": {}},
 }
+PIZZA: Final[Mapping[str, Any]] = {
+    "id": "1",
+    "product": "pizza",
+    "merchant": "m-17",
+    "brand": "oven",
+    "categories": ["food"],
+    "price": "12.00",
+    "currency": "SGD",
+}
 LUNCH: Final[Mapping[str, Any]] = {
     "name": "lunch_20",
     "country": "SG",
