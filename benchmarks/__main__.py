@@ -18,6 +18,7 @@ from benchmarks import (
     against_revision,
     api,
     backtests,
+    budgets,
     calculation,
     campaign_counters,
     campaign_deciding,
@@ -113,6 +114,7 @@ PARTS: Final[Parts] = {
     "rewards": lambda directory, chosen: uvloop.run(rewards.measure(directory, short=chosen.short)),
     "backtests": lambda directory, _: uvloop.run(backtests.measure(directory)),
     "journeys": lambda directory, chosen: uvloop.run(journeys.measure(directory, chosen.members)),
+    "budgets": lambda directory, chosen: uvloop.run(budgets.measure(directory, short=chosen.short)),
     "reconcile": lambda directory, _: uvloop.run(reconcile.measure(directory)),
     "throughput": lambda _, chosen: uvloop.run(
         throughput.measure(

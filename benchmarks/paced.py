@@ -1,33 +1,50 @@
-"""Requests at a steady rate, whatever the answers take. A delay begins at the moment at which the request was due."""
+"""An open loop: requests come by a clock, whatever the answers take. A delay begins at the moment at which the request
+was due, so that a stall is counted for all who came meanwhile.
+"""
 
 import asyncio
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from typing import TypeVar
 
 from benchmarks.api import Load, exchange
 
+Asked = TypeVar("Asked")
 
-async def paced(port: int, requests: Iterator[bytes], per_s: float, seconds: float, *, connections: int = 64) -> Load:
-    """Sends so many requests a second, at random moments, over whichever connection is free."""
-    free: asyncio.Queue[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.Queue()
-    for _ in range(connections):
-        free.put_nowait(await asyncio.open_connection("127.0.0.1", port))
+
+async def open_loop(
+    ask: Callable[[Asked], Awaitable[object]], items: Iterator[Asked], per_s: Callable[[float], float], seconds: float
+) -> Load:
+    """Asks at random moments for so long. `per_s` is the rate at a second since the begin."""
     delays: list[float] = []
 
-    async def ask(due: float) -> None:
-        connection = await free.get()
-        await exchange(*connection, next(requests))
+    async def answer(item: Asked, due: float) -> None:
+        await ask(item)
         delays.append(time.perf_counter() - due)
-        free.put_nowait(connection)
 
     rng = random.Random(4)
     began = due = time.perf_counter()
     async with asyncio.TaskGroup() as group:
         while due < began + seconds:
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
-            group.create_task(ask(due))
-            due += rng.expovariate(per_s)
+            group.create_task(answer(next(items), due))
+            due += rng.expovariate(per_s(due - began))
+    return Load(len(delays) / (time.perf_counter() - began), delays)
+
+
+async def paced(port: int, requests: Iterator[bytes], per_s: float, seconds: float, *, connections: int = 64) -> Load:
+    """Sends so many requests a second, over whichever connection is free."""
+    free: asyncio.Queue[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.Queue()
+    for _ in range(connections):
+        free.put_nowait(await asyncio.open_connection("127.0.0.1", port))
+
+    async def ask(request: bytes) -> None:
+        connection = await free.get()
+        await exchange(*connection, request)
+        free.put_nowait(connection)
+
+    done = await open_loop(ask, requests, lambda _: per_s, seconds)
     while not free.empty():
         free.get_nowait()[1].close()
-    return Load(len(delays) / (time.perf_counter() - began), delays)
+    return done
