@@ -23,6 +23,7 @@ KINDS_OF_DEED: Final[Mapping[Deed, str]] = {
     Deed.EDIT_OFFERS: "Offers",
     Deed.EDIT_REWARDS: "Rewards",
     Deed.EDIT_JOURNEYS: "Journeys",
+    Deed.EDIT_PLACES: "Places and regions",
     Deed.PUBLISH_CONTACT: "Contact policies",
     Deed.PUBLISH_SEGMENTS: "Segments",
     Deed.PUBLISH_COUNTERS: "Counters",
@@ -157,6 +158,10 @@ DONE: Final[Mapping[Deed, Mapping[str, str]]] = {
         "retry": "let members of {about} go on who could not be moved",
         "migrate": "moved the members of {about}[ from version {from} to {to}]",
         "": "changed the journey {about}",
+    },
+    Deed.EDIT_PLACES: {
+        "load-regions": "loaded the regions of {about}[: {added} more, {changed} changed, {removed} fewer]",
+        "": "changed the places of {about}",
     },
     Deed.PUBLISH_DOWNSTREAMS: {
         "retire": "retired the downstream {about}",

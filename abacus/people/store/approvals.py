@@ -56,6 +56,7 @@ _DEEDS: Final[Mapping[str, Deed]] = {
     ApprovalKind.JOURNEY: Deed.EDIT_JOURNEYS,
     ApprovalKind.JOURNEY_MIGRATION: Deed.EDIT_JOURNEYS,
     ApprovalKind.CONTACT_POLICY: Deed.PUBLISH_CONTACT,
+    ApprovalKind.REGIONS: Deed.EDIT_PLACES,
     ApprovalKind.ASSUMPTION: Deed.SET_ASSUMPTIONS,
     ApprovalKind.MONTH_CLOSE: Deed.CLOSE_BOOKS,
 }

@@ -22,6 +22,7 @@ class ApprovalKind(StrEnum):
     JOURNEY = "journey"
     JOURNEY_MIGRATION = "journey_migration"
     CONTACT_POLICY = "contact_policy"
+    REGIONS = "regions"
     ASSUMPTION = "assumption"
     MONTH_CLOSE = "month_close"
 
