@@ -2,12 +2,13 @@
 
 from abacus.core.clock import Clock
 from abacus.documents.approved_desk import ApprovedDesk
-from abacus.engage.notify.decide.contact_form import Countries
 from abacus.engage.notify.decide.contact_policy import ContactPolicy
-from abacus.engage.notify.kind import CONTACT_POLICIES, countries_with_cards
+from abacus.engage.notify.kind import CONTACT_POLICIES
 from abacus.people.store.approvals import Approvals
 from abacus.people.types.approval import ApprovalKind
 from abacus.platform.postgres import Pool
+from abacus.pricing.decide.countries import Countries
+from abacus.pricing.kind import countries_with_cards
 
 
 class ContactDesk(ApprovedDesk[ContactPolicy, Countries]):

@@ -17,7 +17,7 @@ from abacus.engage.journeys.decide.publications import JourneyPublications
 from abacus.engage.journeys.desk import tried_journey
 from abacus.engage.journeys.journey_store import JourneyStore
 from abacus.engage.journeys.publications import journey_publications
-from abacus.engage.notify.kind import CONTACT_POLICIES, countries_with_cards
+from abacus.engage.notify.kind import CONTACT_POLICIES
 from abacus.engage.notify.renderer import rendering
 from abacus.engage.offers.offer_store import OfferStore
 from abacus.engage.offers.publications import offer_publications
@@ -36,7 +36,7 @@ from abacus.people.types.approval import Approval, ApprovalKind, CannotDecide, P
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Also, Pool
 from abacus.pricing.decide.card import RateCard
-from abacus.pricing.kind import CARDS
+from abacus.pricing.kind import CARDS, countries_with_cards
 from abacus.pricing.kind import alone as by_nothing_else
 from abacus.signals.events.decide.source import Source
 

@@ -18,6 +18,7 @@ E = TypeVar("E", bound=StrEnum)
 
 EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST: Final = datetime(3000, 1, 1, tzinfo=UTC)
+COUNTRY_PATTERN: Final = "[A-Z]{2}"
 _NAME: Final = re.compile(NAME_PATTERN)
 _SHOWN: Final = 40  # of a faulty value that is longer, the message quotes this much
 _PRINTABLE_BITS: Final = 1000  # Python refuses to write much longer integers as decimals
@@ -186,6 +187,9 @@ def matching(pattern: re.Pattern[str], remedy: str) -> Callable[[object], str]:
         return text
 
     return read
+
+
+country: Final = matching(re.compile(COUNTRY_PATTERN), "is not a country; write its two capitals (SG)")
 
 
 def one_of(choices: type[E], what: str) -> Callable[[object], E]:

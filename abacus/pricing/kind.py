@@ -5,7 +5,8 @@ from datetime import datetime
 from typing import Final
 
 from abacus.documents.kind import Between, DocumentKind, Table, Withdrawals
-from abacus.documents.types import Record
+from abacus.documents.store import Reader
+from abacus.documents.types import Record, documents
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Connection
 from abacus.pricing.decide.card import (
@@ -18,6 +19,7 @@ from abacus.pricing.decide.card import (
     to_toml,
 )
 from abacus.pricing.decide.card_form import CARD_FORM, card_choices
+from abacus.pricing.decide.countries import Countries
 from abacus.pricing.decide.diff import describe_changes
 from abacus.pricing.decide.timeline import Phase, place_of, published_card, timeline
 
@@ -88,3 +90,9 @@ CARDS: Final[DocumentKind[RateCard, None]] = DocumentKind(
     versions="timeline",
     between=_around_its_day,
 )
+
+
+async def countries_with_cards(connection: Connection) -> Countries:
+    """What stands around documents of a country that are judged by nothing else."""
+    cards = documents(await Reader(CARDS).latest(connection))
+    return Countries({country for each in cards if (country := country_of(each.scope)) is not None})

@@ -5,8 +5,9 @@ from typing import Any
 from abacus.core.clock import SystemClock
 from abacus.documents.store import DocumentStore
 from abacus.engage.notify.decide.contact_document import parse_policy
-from abacus.engage.notify.kind import CONTACT_POLICIES, countries_with_cards
+from abacus.engage.notify.kind import CONTACT_POLICIES
 from abacus.platform.postgres import Pool
+from abacus.pricing.kind import countries_with_cards
 
 
 async def publish_contact(pool: Pool, **fields: Any) -> None:

@@ -4,8 +4,8 @@ from contextlib import nullcontext
 from typing import Final
 
 from abacus.cli.documents.family import Family
-from abacus.engage.categories.decide.category_form import Countries
 from abacus.engage.categories.kind import CATEGORIES, category_desk
+from abacus.pricing.decide.countries import Countries
 
 FAMILY: Final = Family(
     kind=CATEGORIES,

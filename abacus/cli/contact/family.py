@@ -10,9 +10,9 @@ from abacus.cli.people.approvals import document as approval_document
 from abacus.cli.people.approvals import large_moves
 from abacus.cli.terminal.command_actor import CommandActor
 from abacus.documents.types import DraftOutcome
-from abacus.engage.notify.decide.contact_form import Countries
 from abacus.engage.notify.decide.contact_policy import ContactPolicy
 from abacus.engage.notify.kind import CONTACT_POLICIES
+from abacus.pricing.decide.countries import Countries
 
 
 def _desk(at: CommandActor) -> AbstractAsyncContextManager[ContactDesk]:

@@ -18,8 +18,6 @@ WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _NO_DAYS: Final[frozenset[int]] = frozenset()
 _NO_HOURS: Final[tuple[tuple[int, int], ...]] = ()
 
-_country: Final = fields.matching(re.compile("[A-Z]{2}"), "is not a country; write its two capitals (SG)")
-
 
 class Termed(Protocol):
     """A version with these fields."""
@@ -86,7 +84,7 @@ def read_term(top: Fields, read_name: Callable[[object], str]) -> Term:
     return Term(
         name=top.read("name", read_name, ""),
         about=top.read_if_there("about", _about, ""),
-        country=top.read("country", _country, ""),
+        country=top.read("country", fields.country, ""),
         timezone=top.read("timezone", fields.time_zone, "UTC"),
         starts_at=top.read("starts_at", fields.moment, EARLIEST).astimezone(UTC),
         ends_at=top.read("ends_at", fields.moment, EARLIEST).astimezone(UTC),

@@ -7,14 +7,13 @@ from abacus.core.clock import Clock
 from abacus.core.fields import Fault
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.kind import DocumentKind, Table
-from abacus.documents.store import Reader
-from abacus.documents.types import Version, documents
-from abacus.engage.categories.decide.category_form import CATEGORY_FORM, Countries, category_choices
+from abacus.documents.types import Version
+from abacus.engage.categories.decide.category_form import CATEGORY_FORM, category_choices
 from abacus.engage.categories.decide.tree import LABELS, Categories, described, parse_categories, to_document
 from abacus.people.types.deed import Deed
-from abacus.platform.postgres import Connection, Pool
-from abacus.pricing.decide.card import country_of
-from abacus.pricing.kind import CARDS
+from abacus.platform.postgres import Pool
+from abacus.pricing.decide.countries import Countries
+from abacus.pricing.kind import countries_with_cards
 
 
 async def _read(document: Mapping[str, object], _: Countries) -> Categories:
@@ -56,11 +55,5 @@ class CategoryDesk(DocumentDesk[Categories, Countries]):
     """The desk of the categories of countries."""
 
 
-async def _countries(connection: Connection) -> Countries:
-    """The countries that have a card can be chosen. Nothing else stands around categories."""
-    cards = documents(await Reader(CARDS).latest(connection))
-    return Countries({country for each in cards if (country := country_of(each.scope)) is not None})
-
-
 def category_desk(pool: Pool, clock: Clock) -> CategoryDesk:
-    return CategoryDesk(pool, clock, CATEGORIES, _countries)
+    return CategoryDesk(pool, clock, CATEGORIES, countries_with_cards)

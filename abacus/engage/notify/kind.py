@@ -6,16 +6,14 @@ from typing import Any, Final
 from abacus.core.fields import Fault
 from abacus.documents.directory import DocumentDirectory, Moment
 from abacus.documents.kind import DocumentKind, Table
-from abacus.documents.store import Reader
-from abacus.documents.types import Version, documents
+from abacus.documents.types import Version
 from abacus.engage.notify.decide.contact import Policies
 from abacus.engage.notify.decide.contact_document import LABELS, described, parse_policy, to_document
-from abacus.engage.notify.decide.contact_form import CONTACT_FORM, Countries, contact_choices
+from abacus.engage.notify.decide.contact_form import CONTACT_FORM, contact_choices
 from abacus.engage.notify.decide.contact_policy import ContactPolicy
 from abacus.people.types.deed import Deed
-from abacus.platform.postgres import Connection, Pool
-from abacus.pricing.decide.card import country_of
-from abacus.pricing.kind import CARDS
+from abacus.platform.postgres import Pool
+from abacus.pricing.decide.countries import Countries
 
 
 async def _read(document: Mapping[str, object], _: Countries) -> ContactPolicy:
@@ -69,9 +67,3 @@ class ContactDirectory(DocumentDirectory[Policies]):
 
     def __init__(self, pool: Pool) -> None:
         super().__init__(pool, CONTACT_POLICIES, policies_of)
-
-
-async def countries_with_cards(connection: Connection) -> Countries:
-    """The countries that can be chosen. Nothing else stands around a policy."""
-    cards = documents(await Reader(CARDS).latest(connection))
-    return Countries({country for each in cards if (country := country_of(each.scope)) is not None})

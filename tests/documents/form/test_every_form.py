@@ -18,11 +18,9 @@ from abacus.documents.form.types import Fixed, Form, held
 from abacus.documents.form.view import view
 from abacus.documents.kind import DocumentKind
 from abacus.engage.campaigns.kind import CAMPAIGNS
-from abacus.engage.categories.decide.category_form import Countries
 from abacus.engage.categories.kind import CATEGORIES
 from abacus.engage.downstreams.kind import DOWNSTREAMS, Allowed
 from abacus.engage.journeys.kind import JOURNEYS
-from abacus.engage.notify.decide.contact_form import Countries as ContactCountries
 from abacus.engage.notify.kind import CONTACT_POLICIES
 from abacus.engage.offers.decide.publications import OfferPublications
 from abacus.engage.offers.kind import OFFERS
@@ -31,6 +29,7 @@ from abacus.oversight.closing.decide.accounts_form import Known
 from abacus.oversight.closing.decide.journal_accounts import KINDS
 from abacus.oversight.closing.kind import JOURNAL_ACCOUNTS
 from abacus.pricing.decide.card import to_document
+from abacus.pricing.decide.countries import Countries
 from abacus.pricing.kind import CARDS
 from abacus.signals.counters.kind import COUNTERS
 from abacus.signals.events.kind import SOURCES as SOURCE_KIND
@@ -223,7 +222,7 @@ ROWS: Final = {
     "offers": Row(OFFERS, OfferPublications(AROUND.now, AROUND.cards), _OFFER),
     "offers of points": Row(OFFERS, OfferPublications(AROUND.now, AROUND.cards), _POINTS),
     "categories": Row(CATEGORIES, Countries({"SG"}), _CATEGORIES),
-    "contact": Row(CONTACT_POLICIES, ContactCountries({"SG"}), _CONTACT),
+    "contact": Row(CONTACT_POLICIES, Countries({"SG"}), _CONTACT),
     "rewards": Row(REWARDS, around(), _REWARD),
     "fulfilled rewards": Row(REWARDS, around(), {**_REWARD, "delivery": _FULFILLED}),
     "rewards by invitation": Row(REWARDS, around(), {**_REWARD, "delivery": {"offer": "lunch_invited"}}),

@@ -8,9 +8,10 @@ from abacus.console.pages.drafts.draft_kind import DraftKind
 from abacus.console.pages.drafts.register import DocumentPage, Register
 from abacus.console.web.calls import Call
 from abacus.documents.form.example import example
-from abacus.engage.categories.decide.category_form import CATEGORY_FORM, Countries
+from abacus.engage.categories.decide.category_form import CATEGORY_FORM
 from abacus.engage.categories.decide.tree import Categories, Tree
 from abacus.engage.categories.kind import CATEGORIES, CategoryDesk
+from abacus.pricing.decide.countries import Countries
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,10 +8,11 @@ from abacus.console.pages.drafts.draft_kind import DraftKind
 from abacus.console.pages.drafts.register import Register
 from abacus.documents.form.example import example
 from abacus.engage.notify.decide.contact_document import parse_policy
-from abacus.engage.notify.decide.contact_form import CONTACT_FORM, Countries
+from abacus.engage.notify.decide.contact_form import CONTACT_FORM
 from abacus.engage.notify.decide.contact_policy import ContactPolicy
 from abacus.engage.notify.kind import CONTACT_POLICIES
 from abacus.people.types.approval import ApprovalKind
+from abacus.pricing.decide.countries import Countries
 
 
 def _beside(document: Mapping[str, Any], _: Sequence[ContactPolicy]) -> Mapping[str, Any]:

@@ -1,18 +1,14 @@
 """The form of categories: what people fill in. Pure."""
 
-from collections.abc import Collection, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final
 
+from abacus.core.fields import COUNTRY_PATTERN
 from abacus.documents.form.types import Choices, Entries, Field, Form, Rows, Text, options
-from abacus.engage.categories.decide.tree import CATEGORY_PATTERN, COUNTRY_PATTERN, MOST_CATEGORIES
+from abacus.engage.categories.decide.tree import CATEGORY_PATTERN, MOST_CATEGORIES
+from abacus.pricing.decide.countries import Countries
 
 _CATEGORY: Final = Text(pattern=CATEGORY_PATTERN)
-
-
-class Countries(NamedTuple):
-    """The countries that have a card."""
-
-    names: Collection[str] = ()
 
 
 def _said(tree: object) -> str:

@@ -8,17 +8,15 @@ from functools import cached_property
 from typing import Final, TypeAlias
 
 from abacus.core import fields
-from abacus.core.fields import Bad, DocumentFaults, Fault, Fields, quoted, shown, string
+from abacus.core.fields import COUNTRY_PATTERN, Bad, DocumentFaults, Fault, Fields, quoted, shown, string
 from abacus.documents.decide.texts import faults_of_text
 from abacus.documents.decide.version_words import Labels
 
-COUNTRY_PATTERN: Final = "[A-Z]{2}"
 LABELS: Final = Labels("tree of categories", COUNTRY_PATTERN, "SG")
 CATEGORY_PATTERN: Final = "[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 MOST_CATEGORIES: Final = 10_000
 _CATEGORY: Final = re.compile(CATEGORY_PATTERN)
 
-_country: Final = fields.matching(re.compile(COUNTRY_PATTERN), "is not a country; write its two capitals (SG)")
 read_category: Final = fields.matching(
     _CATEGORY, "is not a category; write at most 64 letters, digits, dots, dashes and underscores (food.pizza)"
 )
@@ -60,7 +58,7 @@ def parse_categories(document: Mapping[str, object]) -> Categories:
     """Raises `DocumentFaults` with every fault of a document."""
     faults = faults_of_text(document)
     top = Fields(document, "", faults)
-    country = top.read("country", _country, "")
+    country = top.read("country", fields.country, "")
     tree = _tree(top.table("categories"))
     top.refuse_unknown()
     faults += _repeated(tree)

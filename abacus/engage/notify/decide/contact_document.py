@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from abacus.core import fields
-from abacus.core.fields import Bad, DocumentFaults, Fields, quoted, string
+from abacus.core.fields import COUNTRY_PATTERN, Bad, DocumentFaults, Fields, quoted, string
 from abacus.core.lengths import read_clock
 from abacus.core.local_clock import QuietHours
 from abacus.documents.decide.texts import faults_of_text
@@ -13,14 +13,12 @@ from abacus.documents.decide.version_words import Labels
 from abacus.engage.notify.decide.contact_policy import Cap, Capped, ContactPolicy, MessageKind
 from abacus.engage.notify.decide.message import ChannelName
 
-COUNTRY_PATTERN: Final = "[A-Z]{2}"
 LABELS: Final = Labels("contact policy", COUNTRY_PATTERN, "SG")
 CAP_PATTERN: Final = r"([1-9][0-9]{0,3} a day(, [1-9][0-9]{0,3} a week)?|[1-9][0-9]{0,3} a week)"
 LARGEST_HOLDOUT: Final = 50
 LONGEST_PATIENCE: Final = 7
 
 _CAP: Final = re.compile(r"(?:(?P<day>[1-9][0-9]{0,3}) a day)?(?:, )?(?:(?P<week>[1-9][0-9]{0,3}) a week)?")
-_country: Final = fields.matching(re.compile(COUNTRY_PATTERN), "is not a country; write its two capitals (SG)")
 _channel: Final = fields.one_of(ChannelName, "a channel")
 _kind: Final = fields.one_of(MessageKind, "a kind of messages")
 
@@ -30,7 +28,7 @@ def parse_policy(document: Mapping[str, object]) -> ContactPolicy:
     faults = faults_of_text(document)
     top = Fields(document, "", faults)
     policy = ContactPolicy(
-        country=top.read("country", _country, ""),
+        country=top.read("country", fields.country, ""),
         timezone=top.read("timezone", fields.time_zone, "UTC"),
         quiet_hours=top.read_if_there("quiet_hours", _quiet_hours, None),
         holdout=top.read_if_there("holdout", fields.whole(1, LARGEST_HOLDOUT), 0),

@@ -1,18 +1,19 @@
 """The form of contact policies: what people fill in. Pure."""
 
-from collections.abc import Collection, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final
 
+from abacus.core.fields import COUNTRY_PATTERN
 from abacus.documents.form.types import Choices, Entries, Field, Form, Hours, Option, Pick, Text, Whole, options
 from abacus.documents.form.zones import ZONES, zone_options
 from abacus.engage.notify.decide.contact_document import (
     CAP_PATTERN,
-    COUNTRY_PATTERN,
     LARGEST_HOLDOUT,
     LONGEST_PATIENCE,
 )
 from abacus.engage.notify.decide.contact_policy import MessageKind
 from abacus.engage.notify.decide.message import ChannelName
+from abacus.pricing.decide.countries import Countries
 
 _KIND_WORDS: Final[Mapping[MessageKind, str]] = {
     MessageKind.MARKETING: "marketing: what campaigns and journeys say",
@@ -22,12 +23,6 @@ _KIND_WORDS: Final[Mapping[MessageKind, str]] = {
     MessageKind.EXPIRING: "expiring: points will be gone",
     MessageKind.TIER_CHANGED: "tier_changed: another tier",
 }
-
-
-class Countries(NamedTuple):
-    """The countries that have a card."""
-
-    names: Collection[str] = ()
 
 
 def _said(caps: object) -> str:
