@@ -72,6 +72,10 @@ _POLICY: Final = """
 insert into contact_policy (country, version, document, published_at, published_by)
 values ('SG', 1, $1::jsonb, now(), $2)
 """
+_MAP: Final = """
+insert into country_map (country, version, document, published_at, published_by)
+values ('SG', 1, $1::jsonb, now(), $2)
+"""
 _HOLD: Final = """
 insert into offer_reservation (key, member_id, reservation_id, offer, version, country, caller, fingerprint, items,
     currency, saves, points, cost, day, pots, reserved_at, until, status)
@@ -97,6 +101,7 @@ async def furnish(settings: Settings, accounts: int) -> None:
         await owner.execute(_TREE, tree, _BY)
         policy = json.dumps({"country": "SG", "timezone": "Asia/Singapore", "caps": {"sns": {"marketing": "3 a day"}}})
         await owner.execute(_POLICY, policy, _BY)
+        await owner.execute(_MAP, json.dumps({"country": "SG", "timezone": "Asia/Singapore"}), _BY)
         await _enter_partner(owner)
         await _do_tasks(owner)
         async with owner.acquire() as connection:

@@ -54,6 +54,7 @@ _STANDS_FOR: Final[Mapping[str, str]] = {
     "/counters/counts.csv": f"/counters/counts.csv?keys={house.COUNTED}&step=hours",
     "/categories/{document}": "/categories/SG",
     "/contact/{document}": "/contact/SG",
+    "/places/{document}": "/places/SG",
     "/events/{document}": f"/events/{SOURCE}",
     "/downstreams/{document}": "/downstreams/coupons",
     "/search": "/search?q=m0000",

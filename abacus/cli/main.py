@@ -29,6 +29,7 @@ _FOLDERS: Final = (
     "counters",
     "categories",
     "contact",
+    "places",
     "offers",
     "campaigns",
     "rewards",

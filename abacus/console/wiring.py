@@ -68,6 +68,7 @@ from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.counters.wiring import cassandra_of
 from abacus.signals.events.kind import Reserved, SourceDesk
 from abacus.signals.events.wiring import broker_topics, built_in_sources, recent_events
+from abacus.signals.places.kind import map_desk
 from abacus.signals.segments.desk import SegmentDesk
 
 DATABASE_WITHIN_S: Final = 5.0
@@ -136,6 +137,7 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
         CodeDesk(pool, clock, wiring.secrets()),
         category_desk(pool, clock),
         ContactDesk(pool, clock, large.approvals),
+        map_desk(pool, clock),
         offer_preview(wiring, pool, cards.book, STANDING, of),
         RewardDesk(pool, clock, large.approvals),
         reward_preview(pool, clock, moves, cards.book, of),

@@ -20,6 +20,7 @@ from abacus.oversight.closing.kind import JOURNAL_ACCOUNTS
 from abacus.pricing.kind import CARDS
 from abacus.signals.counters.kind import COUNTERS
 from abacus.signals.events.kind import SOURCES
+from abacus.signals.places.kind import MAPS
 
 KINDS: Final[Sequence[DocumentKind[Any, Any]]] = (
     CARDS,
@@ -28,6 +29,7 @@ KINDS: Final[Sequence[DocumentKind[Any, Any]]] = (
     DOWNSTREAMS,
     CATEGORIES,
     CONTACT_POLICIES,
+    MAPS,
     OFFERS,
     REWARDS,
     CAMPAIGNS,

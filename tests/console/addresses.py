@@ -53,6 +53,7 @@ def address(path: str, approval: Approval) -> str:
         "{counter}": "count_rain_drops",
         "/categories/{document}": "/categories/SG",
         "/contact/{document}": "/contact/SG",
+        "/places/{document}": "/places/SG",
         "/events/{document}": "/events/weather",
         "/downstreams/{document}": "/downstreams/coupons",
         "counts.csv": "counts.csv?keys=rain_drops:city:1",

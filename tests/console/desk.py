@@ -77,6 +77,7 @@ from abacus.signals.counters.counter_desk import CounterDesk
 from abacus.signals.events.decide.builtin import built_in
 from abacus.signals.events.kind import Reserved, SourceDesk
 from abacus.signals.facts.types import FactRegistry
+from abacus.signals.places.kind import map_desk
 from abacus.signals.segments.desk import SegmentDesk
 from abacus.signals.segments.sets import segment_sets
 from tests.support.staff import ADMIN
@@ -288,6 +289,7 @@ async def desk(
                 CodeDesk(pool, clock, secrets),
                 category_desk(pool, clock),
                 ContactDesk(pool, clock, large.approvals),
+                map_desk(pool, clock),
                 OfferPreview(pool, cards.book, members=members, facts=FactRegistry()),
                 RewardDesk(pool, clock, large.approvals),
                 RewardPreview(pool, cards.book, admission=admission, deliveries=deliveries),

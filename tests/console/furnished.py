@@ -14,6 +14,8 @@ from abacus.engage.notify.decide.contact_document import parse_policy
 from abacus.engage.offers.desk import OfferDesk
 from abacus.people.store.approvals import Approvals
 from abacus.people.types.approval import Approval
+from abacus.signals.places.decide.map_document import parse_map
+from abacus.signals.places.kind import MapDesk
 from tests.console.asking import (
     BACKTEST,
     BACKTESTED,
@@ -69,6 +71,12 @@ async def publish_contact(open_desk: Desk) -> None:
     await approvals.approve(asked.approval_id, BEN, asked.digest)
 
 
+async def publish_map(open_desk: Desk) -> None:
+    desk = open_desk.rooms[MapDesk]
+    map_ = {"country": "SG", "timezone": "Asia/Singapore", "kinds": {"city": 20}}
+    await desk.publish(await desk.differences([parse_map(map_)]), ADMIN)
+
+
 async def propose_offer(open_desk: Desk) -> None:
     desk = open_desk.rooms[OfferDesk]
     await desk.propose(await desk.read(LUNCH, await desk.around()), ANN)
@@ -92,6 +100,7 @@ async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
     await run_reward(open_desk.pool, delivery={"webhook": "coupons"})
     await publish_categories(open_desk)
     await publish_contact(open_desk)
+    await publish_map(open_desk)
     await propose_offer(open_desk)
     await propose_journey(open_desk)
     await run(open_desk, BY_HAND)

@@ -36,6 +36,13 @@ ROWS: list[tuple[Deed, str, dict[str, Any], str]] = [
     (Deed.EDIT_CAMPAIGNS, "campaign:market", {"did": "pause"}, "paused the campaign market"),
     (Deed.EDIT_OFFERS, "offer:lunch_20", {"did": "resume"}, "let the offer lunch_20 hold again"),
     (Deed.PUBLISH_CONTACT, "contact:SG", {"changes": ["a"]}, "published the contact policy of SG"),
+    (Deed.EDIT_PLACES, "map:SG", {"changes": ["a"]}, "published the map of SG"),
+    (
+        Deed.EDIT_PLACES,
+        "places:SG",
+        {"did": "load-places", "file": "shops.csv"},
+        "loaded places of SG from shops.csv",
+    ),
     (Deed.EDIT_OFFERS, "categories:SG", {"changes": ["a"]}, "published the categories of SG"),
     (Deed.CLOSE_BOOKS, "month:2026-06", {"accepted": []}, "signed the close of 2026-06"),
     (Deed.CLOSE_BOOKS, "month:2026-06", {"reopened": True}, "took the close of 2026-06 back"),

@@ -17,6 +17,7 @@ PAGES: Final = {
     "offers": "country-teams/offers.md",
     "categories": "country-teams/offers.md",
     "contact": "country-teams/notifications.md",
+    "places": "country-teams/places.md",
     "campaigns": "country-teams/campaigns.md",
     "rewards": "country-teams/rewards.md",
     "journeys": "country-teams/journeys.md",

@@ -167,6 +167,16 @@ CONTACT: Final = Sample(
     another=lambda document: {**document, "country": "ID"},
     asks=True,
 )
+MAPS: Final = Sample(
+    command="places",
+    name="SG",
+    document={"country": "SG", "timezone": "Asia/Singapore", "kinds": {"city": 20}},
+    changed={"country": "SG", "timezone": "Asia/Singapore", "kinds": {"city": 30}},
+    change="kinds.city: priority 20 → priority 30",
+    bad={"country": "SG", "timezone": "Asia/Singapore", "kinds": {"city": -1}},
+    path="kinds.city",
+    another=lambda document: {**document, "country": "ID"},
+)
 OFFERS: Final = Sample(
     command="offers",
     name="lunch_20",
@@ -222,6 +232,7 @@ SAMPLES: Final = {
         DOWNSTREAMS,
         CATEGORIES,
         CONTACT,
+        MAPS,
         OFFERS,
         CAMPAIGNS,
         REWARDS,

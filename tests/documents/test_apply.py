@@ -19,6 +19,7 @@ EXPECTED = [
     ("downstream", None),
     ("categories", None),
     ("policy", None),
+    ("map", None),
     ("offer", None),
     ("reward", None),
     ("campaign", None),
@@ -77,6 +78,7 @@ async def test_a_house_is_published_in_the_order_in_which_its_documents_need_eac
         "coupons@1",
         "SG@1",
         "SG@1",
+        "SG@1",
         "lunch_20@1",
         "coffee@1",
         "market@1",
@@ -122,7 +124,7 @@ async def test_a_kind_without_a_folder_is_left_alone(command: Command, house: Pa
     assert (refused.code, refused.out) == (2, "")
     assert (
         "has no folder of documents; the folders are rates, events, counters, downstreams, categories, contact, "
-        "offers, rewards, campaigns, journeys, accounts" in refused.err
+        "places, offers, rewards, campaigns, journeys, accounts" in refused.err
     )
 
 
@@ -160,6 +162,7 @@ async def test_what_is_over_is_not_exported(command: Command, house: Path, tmp_p
         "categories",
         "contact",
         "events",
+        "places",
         CARDS.command,
     ]
     assert (await command("export", tmp_path / "out")).code == 2

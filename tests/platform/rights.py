@@ -51,6 +51,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "console_password": "select, insert, update(hash set_at set_by)",
     "console_selection": "select, insert, delete",
     "console_session": "select, insert, delete, update(seen_at zone ended_at ended_by)",
+    "country_map": "select, insert",
     "counter_definition": "select, insert",
     "counter_new_keys": "select, insert, delete, update(granted admitted refused upto changed_at)",
     "counter_partition": "select",
@@ -126,6 +127,10 @@ RIGHTS: Final[Mapping[str, str]] = {
     "partner_key": "select, insert, update(expires_at last_used_at)",
     "person": "select, insert, update(grants disabled_at)",
     "person_token": "select, insert, update(revoked_at last_used_at)",
+    "place": (
+        "select, insert, update(name country merchant brand categories lon lat hours timezone attributes version"
+        " changed_at removed)"
+    ),
     "quarantine": (
         "select, insert, update(reason detail fingerprint posted_fingerprint status set_aside_at replayed_at replays)"
     ),

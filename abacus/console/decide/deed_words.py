@@ -161,6 +161,11 @@ DONE: Final[Mapping[Deed, Mapping[str, str]]] = {
     },
     Deed.EDIT_PLACES: {
         "load-regions": "loaded the regions of {about}[: {added} more, {changed} changed, {removed} fewer]",
+        "load-places": "loaded places of {about}[ from {file}]",
+        "replace-places": "loaded places of {about}[ from {file}], in place of all others",
+        "change-place": "changed the place {about}",
+        "remove-place": "removed the place {about}",
+        "map": "published the map of {about}",
         "": "changed the places of {about}",
     },
     Deed.PUBLISH_DOWNSTREAMS: {

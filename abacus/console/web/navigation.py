@@ -30,6 +30,7 @@ SECTIONS: Final = (
     Section("Offers", "/offers", Deed.SEE, "Give points"),
     Section("Rewards", "/rewards", Deed.SEE, "Give points"),
     Section("Categories", "/categories", Deed.SEE, "Give points"),
+    Section("Places", "/places", Deed.SEE, "Give points"),
     Section("Contact", "/contact", Deed.SEE, "Give points"),
     Section("Rates", "/rates", Deed.SEE, "Give points"),
     Section("Counters", "/counters", Deed.SEE, "Give points", everywhere=True),

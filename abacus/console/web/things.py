@@ -37,6 +37,7 @@ THINGS: Final = {
         Thing("reward", "Reward", "/rewards/", versions=True),
         Thing("categories", "Categories", "/categories/", versions=True),
         Thing("contact", "Contact policy", "/contact/", versions=True),
+        Thing("map", "Map", "/places/", versions=True),
         Thing("redemption", "Redemption", "/redemptions/", logged=False),
         Thing("card", "Rate card", "/rates/", versions=True),
         Thing("approval", "Approval", "/approvals/"),

@@ -114,6 +114,7 @@ NAMELESS: Final = frozenset(
         "offer_spent",
         "offer_sum",
         "offer_number",
+        "place",
         "pace",
         "pack",
         "partner",

@@ -34,6 +34,7 @@ from abacus.pricing.kind import CARDS
 from abacus.signals.counters.kind import COUNTERS
 from abacus.signals.events.kind import SOURCES as SOURCE_KIND
 from abacus.signals.events.kind import Reserved
+from abacus.signals.places.kind import MAPS
 from tests.engage.campaigns.offers import AROUND, SOURCES
 from tests.engage.journeys.examples import AROUND as TRAVELS
 from tests.engage.journeys.written import BY_CALL, EXPIRING, FULL, OF_SEGMENT
@@ -152,6 +153,15 @@ _POINTS: Final[Mapping[str, Any]] = {
     "paid_by": {"cost_centre": "marketing"},
 }
 
+_MAP: Final[Mapping[str, Any]] = {
+    "country": "SG",
+    "timezone": "Asia/Singapore",
+    "kinds": {"sales_region": 10, "city": 20},
+    "second_person_above": 5,
+    "typical_purchase": "25.00",
+    "holidays": ["2026-08-09", "2026-12-25"],
+    "positions": {"leave_after_m": 50, "once_in_minutes": 60},
+}
 _CATEGORIES: Final[Mapping[str, Any]] = {
     "country": "SG",
     "categories": {"food": {"pizza": ["deep", "thin"], "noodles": ["soup"]}, "rides": {"taxi": ["xl"]}},
@@ -223,6 +233,7 @@ ROWS: Final = {
     "offers of points": Row(OFFERS, OfferPublications(AROUND.now, AROUND.cards), _POINTS),
     "categories": Row(CATEGORIES, Countries({"SG"}), _CATEGORIES),
     "contact": Row(CONTACT_POLICIES, Countries({"SG"}), _CONTACT),
+    "places": Row(MAPS, Countries({"SG"}), _MAP),
     "rewards": Row(REWARDS, around(), _REWARD),
     "fulfilled rewards": Row(REWARDS, around(), {**_REWARD, "delivery": _FULFILLED}),
     "rewards by invitation": Row(REWARDS, around(), {**_REWARD, "delivery": {"offer": "lunch_invited"}}),

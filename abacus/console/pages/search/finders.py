@@ -18,6 +18,7 @@ from abacus.console.pages.members.member_finder import MEMBERS, TRANSFERS
 from abacus.console.pages.offers.offer_pages import PAGES as OFFER_PAGES
 from abacus.console.pages.partners.partner_finder import PARTNERS
 from abacus.console.pages.people.person_finder import PEOPLE
+from abacus.console.pages.places.maps import MAP_REGISTER
 from abacus.console.pages.rates.card_finder import CARDS
 from abacus.console.pages.redemptions.redemption_finder import REDEMPTIONS
 from abacus.console.pages.rewards.reward_pages import PAGES as REWARD_PAGES
@@ -48,6 +49,7 @@ FINDERS: Final = (
     CARDS,
     COUNTERS,
     _in(CONTACT_REGISTER),
+    _in(MAP_REGISTER),
     _in(SOURCE_REGISTER),
     _in(DOWNSTREAM_REGISTER),
     PEOPLE,
