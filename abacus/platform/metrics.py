@@ -4,7 +4,7 @@ rely on them.
 
 from typing import Final
 
-from prometheus_client import Counter, Gauge
+from prometheus_client import Counter, Gauge, Histogram
 
 # The state of each worker of this process: 1 for the state that it is in, 0 for the others (health.WorkerState).
 WORKER_STATE: Final = Gauge("abacus_worker_state", "1 for the state that a worker is in", ["worker", "state"])
@@ -44,6 +44,28 @@ PARTITIONS_PAUSED: Final = Gauge("abacus_partitions_paused", "Partitions that ar
 
 # Seconds since the rate cards were last read.
 CARDS_AGE: Final = Gauge("abacus_rate_cards_age_seconds", "Age of the rate cards in use")
+
+# Answers of caches by meaning, by outcome: hit, stale (refreshed behind the answer), shared (the cache that processes
+# share had it), wait (another caller's computation was waited for), miss, away (it could not be computed, and an older
+# one was given), passed (it is kept of a share of the keys only), failed. And how old those were that were not fresh.
+CACHE_ANSWERS: Final = Counter("abacus_cache_answers", "Answers of caches, by outcome", ["route", "outcome"])
+CACHE_STALE_SECONDS: Final = Histogram(
+    "abacus_cache_stale_seconds",
+    "Age of answers that were not fresh",
+    ["route"],
+    buckets=(1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600),
+)
+
+# Refreshes behind answers, by outcome: done, failed, left (to another process that has begun).
+CACHE_REFRESHES: Final = Counter("abacus_cache_refreshes", "Refreshes of answers of caches", ["route", "outcome"])
+
+# Answers that caches let go before their time, by why: room, change; or did not keep: overtaken (by a change while they
+# were computed).
+CACHE_LET_GO: Final = Counter("abacus_cache_let_go", "Answers that caches do not keep any longer", ["route", "why"])
+
+# What the caches of this process hold.
+CACHE_BYTES: Final = Gauge("abacus_cache_bytes", "Bytes of the answers that caches keep", ["route"])
+CACHE_ENTRIES: Final = Gauge("abacus_cache_entries", "Answers that caches keep", ["route"])
 
 
 def total(counter: Counter, **labels: str) -> int:

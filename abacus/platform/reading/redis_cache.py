@@ -61,6 +61,15 @@ class RedisCache:
         with suppress(Unavailable):
             await self._asked(write)
 
+    async def claim(self, key: str, *, for_s: float) -> bool:
+        async def write() -> bool:
+            return bool(await self._redis.set(self._prefix + key, b"", nx=True, px=round(for_s * 1000)))
+
+        try:
+            return await self._asked(write)
+        except Unavailable:
+            return True
+
     async def _asked(self, action: Callable[[], Awaitable[Result]]) -> Result:
         async def named() -> Result:
             try:

@@ -16,11 +16,14 @@ class CachedValue(NamedTuple):
 
 
 class SharedCache(Protocol):
-    """A cache outside of the process. A cache that is away has nothing: neither method raises `Unavailable`."""
+    """A cache outside of the process. A cache that is away has nothing: no method raises `Unavailable`."""
 
     async def find(self, keys: Sequence[str]) -> Mapping[str, str]: ...
 
     async def keep(self, values: Mapping[str, CachedValue]) -> None: ...
+
+    async def claim(self, key: str, *, for_s: float) -> bool:
+        """Whether nobody has claimed it a moment ago. It may be claimed twice where the cache is away."""
 
 
 class NothingShared:
@@ -31,6 +34,9 @@ class NothingShared:
 
     async def keep(self, values: Mapping[str, CachedValue]) -> None:
         """Keeps nothing."""
+
+    async def claim(self, key: str, *, for_s: float) -> bool:  # noqa: ARG002  # each process does what it needs
+        return True
 
 
 @asynccontextmanager

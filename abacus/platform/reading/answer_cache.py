@@ -1,0 +1,302 @@
+"""A cache of answers by their meaning: fresh, then stale while one refreshes behind the answer, then gone.
+
+It belongs to one loop and has no lock. All that waits has a deadline, so that no store can hold up callers for longer.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Collection, Coroutine
+from functools import partial
+from typing import Any, Final, Generic, Protocol
+from zlib import crc32
+
+import structlog
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Refused, Unavailable
+from abacus.platform.health import Health
+from abacus.platform.metrics import CACHE_REFRESHES
+from abacus.platform.reading.breaker import Breaker
+from abacus.platform.reading.cache_figures import Figures
+from abacus.platform.reading.decide.shelf import OVERHEAD, Kept, Shelf
+from abacus.platform.reading.shared_answers import NothingFound, SharedAnswers
+from abacus.platform.reading.shared_cache import NothingShared, SharedCache
+from abacus.platform.reading.types import ALL, Answer, Key, Route, Value, Version, covers
+
+_RETRY_S: Final = 1.0  # between two tries to refresh an answer
+_AT_ONCE: Final = 64  # answers that are refreshed at the same time
+_MOST_CHANGES: Final = 10_000
+_NOTHING_SHARED: Final = NothingShared()
+_RNG: Final = random.Random()
+
+log = structlog.get_logger(__name__)
+
+
+class Sources(Protocol):
+    """What the answers of a route are computed from. A change moves the version on, then it drops its tags."""
+
+    def version(self) -> Version: ...
+
+    async def reach(self, version: Version) -> None:
+        """Returns when the sources have this version. Raises `Unavailable`."""
+
+
+class _Unversioned:
+    """Their answers are renewed by their age, and by tags."""
+
+    def version(self) -> Version:
+        return ()
+
+    async def reach(self, version: Version) -> None:
+        raise Unavailable("version", f"{version} is not known here")
+
+
+UNVERSIONED: Final = _Unversioned()
+
+
+class _Flight(Generic[Key, Value]):
+    """A computation under way: what it was begun from, and who else waits for it."""
+
+    __slots__ = ("_over", "began", "version")
+
+    def __init__(self, began: int, version: Version) -> None:
+        self.began = began
+        self.version = version
+        self._over: asyncio.Future[Kept[Key, Value] | Exception | None] | None = None
+
+    async def outcome(self) -> Kept[Key, Value] | Exception | None:
+        """None where its caller has left."""
+        if self._over is None:
+            self._over = asyncio.get_running_loop().create_future()
+        return await asyncio.shield(self._over)
+
+    def end(self, outcome: Kept[Key, Value] | Exception | None) -> None:
+        if self._over is not None and not self._over.done():
+            self._over.set_result(outcome)
+
+
+class AnswerCache(Generic[Key, Value]):
+    """The answers of one route in this process, and in the cache that processes share. `compute` makes an answer from
+    its key alone.
+    """
+
+    def __init__(
+        self,
+        route: Route[Key, Value],
+        compute: Callable[[Key], Awaitable[Value]],
+        *,
+        clock: Clock,
+        sources: Sources = UNVERSIONED,
+        shared: SharedCache = _NOTHING_SHARED,
+        health: Health | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
+        rng: random.Random = _RNG,
+    ) -> None:
+        self.route: Final = route
+        self._compute = compute
+        self._sources = sources
+        self._monotonic = monotonic
+        self._rng = rng
+        self._breaker = None if route.within_s is None else Breaker(route.name, clock_s=monotonic, health=health)
+        self._shared = None if route.codec is None else SharedAnswers(route, route.codec, shared, clock)
+        if self._shared is not None and sources is UNVERSIONED:
+            raise ValueError(f"{route.name}: other processes cannot tell which of the shared answers are old")
+        self._shelf: Shelf[Key, Value] = Shelf(route.most_bytes)
+        self._by_key = self._shelf.by_key
+        self._figures = Figures(route.name)
+        self._percent = route.share
+        self._flights: dict[Key, _Flight[Key, Value]] = {}
+        self._changes = 0
+        self._changed_all = 0
+        self._changed: dict[str, int] = {}  # the last change of a tag, as long as something is under way
+        self._refreshing: set[asyncio.Task[None]] = set()
+
+    def __len__(self) -> int:
+        """How many answers are kept."""
+        return len(self._shelf)
+
+    @property
+    def refreshing(self) -> int:
+        """How many answers are refreshed at the moment."""
+        return len(self._refreshing)
+
+    async def get(self, key: Key, *, at_least: Version = ()) -> Answer[Value]:
+        """The answer, of sources of this version at least. Raises `Unavailable`, and what the computation raises."""
+        kept = self._by_key.get(key)
+        if kept is not None and (not at_least or covers(kept.version, at_least)):
+            now = self._monotonic()
+            if now < kept.fresh_until:
+                kept.asked = True
+                self._figures.hits.inc()
+                return Answer(kept.value, now - kept.born)
+            if now < kept.stale_until:
+                kept.asked = True
+                self._refresh_behind(kept, now)
+                return self._figures.told_stale(kept, now)
+        return await self._told(key, at_least)
+
+    def drop(self, tags: Collection[str]) -> None:
+        """The sources have changed: answers with one of these tags are gone, and what was begun before is not kept."""
+        self._changes += 1
+        if self._flights:
+            if len(self._changed) + len(tags) > _MOST_CHANGES:
+                self._changed.clear()
+                self._changed_all = self._changes
+            else:
+                self._changed.update(dict.fromkeys(tags, self._changes))
+        self._figures.dropped.inc(self._shelf.drop(tags))
+        self._figures.measure(self._shelf)
+
+    def drop_all(self) -> None:
+        """The sources have changed altogether."""
+        self._changes += 1
+        self._changed_all = self._changes
+        self._figures.dropped.inc(len(self._shelf))
+        self._shelf.clear()
+        self._figures.measure(self._shelf)
+
+    def limit(self, percent: int) -> None:
+        """Of so many keys answers are kept from now on."""
+        if percent < self._percent:
+            self.drop_all()
+        self._percent = percent
+
+    async def close(self) -> None:
+        for task in [*self._refreshing]:
+            task.cancel()
+        if self._refreshing:
+            await asyncio.wait(self._refreshing)
+        self.drop_all()
+
+    async def _told(self, key: Key, at_least: Version) -> Answer[Value]:
+        try:
+            if not covers(self._sources.version(), at_least):
+                await self._reach(at_least)
+            found = await self._found(key, at_least)
+        except Unavailable:
+            kept, now = self._by_key.get(key), self._monotonic()
+            if kept is None or not covers(kept.version, at_least) or now >= kept.gone_at:
+                self._figures.failed.inc()
+                raise
+            kept.asked = True
+            return self._figures.told_away(kept, now)
+        return Answer(found.value, max(0.0, self._monotonic() - found.born))
+
+    async def _reach(self, version: Version) -> None:
+        try:
+            async with asyncio.timeout(self.route.within_s):
+                await self._sources.reach(version)
+        except TimeoutError:
+            raise Unavailable(self.route.name, f"version {version} is not there yet") from None
+
+    async def _found(self, key: Key, at_least: Version) -> Kept[Key, Value]:
+        """Waits for a computation that is under way, if nothing has changed since it was begun."""
+        asked = self._changes
+        while (flight := self._flights.get(key)) is not None:
+            is_new_enough = flight.began >= asked and covers(flight.version, at_least)
+            outcome = await flight.outcome()
+            if outcome is None or not is_new_enough:
+                continue
+            self._figures.waits.inc()
+            if isinstance(outcome, Exception):
+                raise outcome
+            return outcome
+        return await self._flown(key)
+
+    async def _flown(self, key: Key) -> Kept[Key, Value]:
+        flight = self._flights[key] = _Flight[Key, Value](self._changes, self._sources.version())
+        try:
+            kept = await self._computed(key, flight)
+        except BaseException as error:
+            flight.end(error if isinstance(error, Exception) else None)
+            raise
+        else:
+            flight.end(kept)
+            return kept
+        finally:
+            del self._flights[key]
+            if not self._flights:
+                self._changed.clear()
+
+    async def _computed(self, key: Key, flight: _Flight[Key, Value]) -> Kept[Key, Value]:
+        is_kept = self._percent >= ALL or crc32(repr(key).encode()) % ALL < self._percent
+        shares = self._shared if is_kept else None
+        if shares is not None:
+            try:
+                value, age_s = await shares.find(key, flight.version)
+            except NothingFound:
+                pass
+            else:
+                self._figures.shared.inc()
+                return self._keep(key, value, flight, age_s)
+        if self._breaker is None or self.route.within_s is None:
+            value = await self._compute(key)
+        else:
+            value = await self._breaker.call(partial(self._compute, key), within_s=self.route.within_s)
+        if not is_kept:
+            self._figures.passed.inc()
+            return self._new(key, value, flight, 0.0, ())
+        self._figures.misses.inc()
+        kept = self._keep(key, value, flight, 0.0)
+        if shares is not None:
+            self._beside(shares.keep(key, flight.version, value))
+        return kept
+
+    def _keep(self, key: Key, value: Value, flight: _Flight[Key, Value], age_s: float) -> Kept[Key, Value]:
+        """A change that came while it was computed may not be in it: then it is told to those who asked before, and not
+        kept.
+        """
+        tags = self.route.tags_of(key, value)
+        kept = self._new(key, value, flight, age_s, tags)
+        began, changed = flight.began, self._changed
+        if self._changed_all > began or (changed and any(changed.get(tag, 0) > began for tag in tags)):
+            self._figures.overtaken.inc()
+            return kept
+        self._figures.evicted.inc(self._shelf.put(kept, self._monotonic()))
+        self._figures.measure(self._shelf)
+        return kept
+
+    def _new(
+        self, key: Key, value: Value, flight: _Flight[Key, Value], age_s: float, tags: Collection[str]
+    ) -> Kept[Key, Value]:
+        lifetimes = self.route.lifetimes
+        born = self._monotonic() - age_s
+        return Kept(
+            key,
+            value,
+            born=born,
+            fresh_until=born + lifetimes.fresh_for(self._rng.random()),
+            stale_until=born + lifetimes.fresh_s + lifetimes.stale_s,
+            gone_at=born + lifetimes.kept_s,
+            size=OVERHEAD + self.route.size_of(key, value),
+            version=flight.version,
+            tags=tags,
+        )
+
+    def _refresh_behind(self, kept: Kept[Key, Value], now: float) -> None:
+        if now >= kept.tried_at + _RETRY_S and kept.key not in self._flights and len(self._refreshing) < _AT_ONCE:
+            kept.tried_at = now
+            self._beside(self._refresh(kept))
+
+    async def _refresh(self, kept: Kept[Key, Value]) -> None:
+        outcome = "failed"
+        try:
+            if self._shared is not None and not await self._shared.claim(kept.key, kept.version):
+                outcome = "left"
+            elif kept.key not in self._flights:
+                await self._flown(kept.key)
+                outcome = "done"
+        except Unavailable:
+            pass  # the breaker has told the health
+        except Refused:  # there is no such answer any more
+            self._shelf.remove(kept.key)
+            outcome = "done"
+        except Exception:
+            log.exception("an answer could not be refreshed", route=self.route.name)
+        CACHE_REFRESHES.labels(self.route.name, outcome).inc()
+
+    def _beside(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._refreshing.add(task)
+        task.add_done_callback(self._refreshing.discard)

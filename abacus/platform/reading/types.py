@@ -1,0 +1,58 @@
+"""What a route declares of its answers, so that they can be kept. Pure."""
+
+from collections.abc import Callable, Collection
+from operator import ge
+from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
+
+from abacus.platform.reading.decide.lifetimes import Lifetimes
+
+# The meaning of a request: two requests of one meaning have one answer. No floats: a border lies between two of them.
+# Of a number and a truth that are equal, such as 1 and True, a route has one only at a place.
+Meaning: TypeAlias = "str | int | tuple[Meaning, ...] | None"
+
+Key = TypeVar("Key", bound=Meaning)
+Value = TypeVar("Value")
+
+# What the sources of a route knew: a number for each of them, which grows with its changes.
+Version: TypeAlias = tuple[int, ...]
+
+ALL: Final = 100  # percent
+
+
+class Codec(NamedTuple, Generic[Value]):
+    """How answers are written into the cache that processes share. A change of what is written has another `format`."""
+
+    write: Callable[[Value], str]
+    read: Callable[[str], Value]
+    format: int = 1
+
+
+def _no_tags(_key: Any, _value: Any) -> Collection[str]:
+    return ()
+
+
+class Route(NamedTuple, Generic[Key, Value]):
+    """Answers of one kind. An answer follows from its key, which is a `Meaning`, and from the sources of the route; a
+    change of these drops what has one of its tags. `size_of` is the bytes of a key and its answer.
+    """
+
+    name: str
+    lifetimes: Lifetimes
+    most_bytes: int
+    size_of: Callable[[Key, Value], int]
+    tags_of: Callable[[Key, Value], Collection[str]] = _no_tags
+    within_s: float | None = 0.5  # for a computation; None where it bounds itself
+    share: int = ALL  # of the keys, in percent, while nobody has set another
+    codec: Codec[Value] | None = None  # for the shared cache
+
+
+class Answer(NamedTuple, Generic[Value]):
+    """A value, and how long ago it was computed."""
+
+    value: Value
+    age_s: float
+
+
+def covers(version: Version, wanted: Version) -> bool:
+    """Whether what is known is as new as what is wanted."""
+    return not wanted or (len(version) == len(wanted) and all(map(ge, version, wanted)))
