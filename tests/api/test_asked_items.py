@@ -1,5 +1,6 @@
 """Items as shops send them, read in the currency of the country."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -10,6 +11,8 @@ from pydantic import TypeAdapter, ValidationError
 from abacus.api.api_problem import ApiProblem
 from abacus.api.offers.asked import QualifyAsk, items_of
 from abacus.api.problems import problem_of, problem_of_faults
+from abacus.cli.examples import example_cards
+from abacus.engage.offers.decide.spot import Spot
 from abacus.intake.partners.decide.ask import Objection
 
 LAKSA: dict[str, Any] = {
@@ -20,6 +23,11 @@ LAKSA: dict[str, Any] = {
     "categories": ["food", "noodles"],
     "price": "12.00",
     "currency": "SGD",
+}
+CARD = next(each for each in example_cards() if each.scope == "SG")
+SPOTS = {
+    "tanjong": Spot("tanjong", "SG", "m-17", "hawker", ("food",), ("centre", "sg")),
+    "bangsar": Spot("bangsar", "MY", "m-17", "", (), ()),
 }
 ASK: dict[str, Any] = {"country": "SG", "scenario": "best", "items": [LAKSA]}
 READ = TypeAdapter(QualifyAsk).validate_python
@@ -46,9 +54,30 @@ READ = TypeAdapter(QualifyAsk).validate_python
     ],
 )
 def test_an_item_is_read(changes: dict[str, Any], currency: str, price: int, variables: dict[str, Any]) -> None:
-    (item,) = items_of(READ({**ASK, "items": [{**LAKSA, **changes}]}).items, currency)
+    (item,) = items_of(READ({**ASK, "items": [{**LAKSA, **changes}]}).items, replace(CARD, currency=currency), {})
     assert (item.price, dict(item.variables), item.currency) == (price, variables, currency)
     assert (item.categories, item.quantity) == (("food", "noodles"), 1)
+
+
+@pytest.mark.parametrize(
+    ("said", "merchant", "brand", "categories"),
+    [
+        ({}, "m-17", "hawker", ("food",)),
+        (
+            {"merchant": "m-17", "brand": "nestle", "categories": ["food", "sweets"]},
+            "m-17",
+            "nestle",
+            ("food", "sweets"),
+        ),
+    ],
+)
+def test_a_place_says_what_the_item_does_not(
+    said: dict[str, Any], merchant: str, brand: str, categories: tuple[str, ...]
+) -> None:
+    bare = {name: value for name, value in LAKSA.items() if name not in {"merchant", "brand", "categories"}}
+    (item,) = items_of(READ({**ASK, "items": [{**bare, "place": "tanjong", **said}]}).items, CARD, SPOTS)
+    assert (item.merchant, item.brand, item.categories) == (merchant, brand, categories)
+    assert (item.place, item.regions) == ("tanjong", ("centre", "sg"))
 
 
 @pytest.mark.parametrize(
@@ -70,6 +99,10 @@ def test_an_item_is_read(changes: dict[str, Any], currency: str, price: int, var
         ({"items": [{**LAKSA, "var": {"km": float("inf")}}]}, "invalid", "/items/0/var/km"),
         ({"items": [{**LAKSA, "var": {"tags": ["a", 1]}}]}, "invalid", "/items/0/var/tags"),
         ({"items": [{**LAKSA, "var": {"note": "x" * 201}}]}, "invalid", "/items/0/var/note"),
+        ({"items": [{**LAKSA, "merchant": None}]}, "invalid", "/items/0/merchant"),
+        ({"items": [{**LAKSA, "place": "lost"}]}, "invalid", "/items/0/place"),
+        ({"items": [{**LAKSA, "place": "bangsar"}]}, "invalid", "/items/0/place"),
+        ({"items": [{**LAKSA, "place": "tanjong", "merchant": "m-18"}]}, "contradiction", "/items/0/merchant"),
         ({"scenario": "cheapest"}, "invalid", "/scenario"),
         ({"country": "sg"}, "invalid", "/country"),
         ({"member_id": ""}, "invalid", "/member_id"),
@@ -85,7 +118,7 @@ def test_what_is_wrong_is_pointed_at(changes: dict[str, Any], kind: str, pointer
 
 def _problem_with(document: dict[str, Any]) -> ApiProblem:
     try:
-        items_of(READ(document).items, "SGD")
+        items_of(READ(document).items, CARD, SPOTS)
     except ValidationError as error:
         return problem_of_faults(error, "")
     except Objection as error:

@@ -56,6 +56,7 @@ def publications(now: datetime = NOW) -> OfferPublications:
         frozenset({"club"}),
         {"risk": VariableType.INTEGER},
         pools={"lunch_20": "SG"},
+        spots={"places": {"tanjong": "SG", "bangsar": "MY"}, "regions": {"centre": "SG"}},
     )
 
 

@@ -11,7 +11,7 @@ from abacus.api.api_problem import ApiProblem, FieldFault
 from abacus.api.auth import Call, PersonCall, caller_of
 from abacus.api.hot import HotRoute
 from abacus.api.lean import LeanRoute
-from abacus.api.offers.asked import Items, QualifyAsk, ValidateAsk, items_of
+from abacus.api.offers.asked import Items, QualifyAsk, ValidateAsk, items_of, spots_of
 from abacus.api.offers.guesses import Guesses
 from abacus.api.offers.told import QualifyAnswer, ValidateAnswer, item_told, qualified, validated
 from abacus.api.problems import invalid
@@ -32,7 +32,7 @@ async def qualify_bytes(call: Call | PersonCall, ask: QualifyAsk) -> bytes:
     may_use(call, ask.country)
     if ask.explain:
         _check_explains(call)
-    question = _question(call, ask.country, ask.items, ask.member_id)
+    question = await _question(call, ask.country, ask.items, ask.member_id)
     question = question._replace(scenario=ask.scenario, explains=ask.explain)
     try:
         answer = await call.rooms[Qualifier].qualify(question)
@@ -73,7 +73,7 @@ async def validate(ask: ValidateAsk, request: Request) -> Response:
     qualifier, guesses = call.rooms[Qualifier], call.rooms[Guesses]
     if ask.codes:
         guesses.check(call)
-    question = _question(call, ask.country, ask.items, ask.member_id)
+    question = await _question(call, ask.country, ask.items, ask.member_id)
     singles = await call.rooms[CodeShelf].found(qualifier.without_public(ask.country, ask.codes))
     try:
         verdicts = await qualifier.validate(question._replace(codes=ask.codes, singles=singles), ask.offers)
@@ -104,13 +104,15 @@ def _check_explains(call: Call | PersonCall) -> None:
         raise ApiProblem("explain-not-allowed")
 
 
-def _question(call: Call | PersonCall, country: str, items: Items, member_id: str | None) -> Ask:
-    """Raises `Objection` and `ApiProblem` for what does not fit the country."""
+async def _question(call: Call | PersonCall, country: str, items: Items, member_id: str | None) -> Ask:
+    """Raises `Objection` and `ApiProblem` for what does not fit the country, and `Unavailable`."""
+    qualifier = call.rooms[Qualifier]
     try:
-        card = call.rooms[Qualifier].card(country)
+        card = qualifier.card(country)
     except SetAside as error:
         raise Objection(str(error.reason), error.detail, "/country") from None
-    return Ask(card, items_of(items, card.card.currency), member_id=member_id)
+    spots = await spots_of(items, qualifier.spots)
+    return Ask(card, items_of(items, card.card, spots), member_id=member_id)
 
 
 def _of_other_country(error: OtherCountry) -> Objection:

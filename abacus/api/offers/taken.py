@@ -1,6 +1,6 @@
 """The bodies of what takes offers, and what is answered."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Final
@@ -15,6 +15,7 @@ from abacus.engage.limits.types import MICROS
 from abacus.engage.offers.decide.basket import Item
 from abacus.engage.offers.decide.paid import micros_text
 from abacus.engage.offers.decide.reservation import MOST_TOGETHER, Gain, Redemption, Reservation
+from abacus.engage.offers.decide.spot import Spot
 from abacus.pricing.decide.card import PublishedCard
 
 Money = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,11}(\.[0-9]{1,4})?$")]
@@ -140,12 +141,12 @@ class RedemptionAnswer(BaseModel):
 
 def basket_of(items: Sequence[AskedItem]) -> str:
     """As it is kept."""
-    return orjson.dumps([each.model_dump(mode="json") for each in items]).decode()
+    return orjson.dumps([each.model_dump(mode="json", exclude_none=True) for each in items]).decode()
 
 
-def reader_of(items: Sequence[AskedItem]) -> Callable[[PublishedCard], Sequence[Item]]:
+def reader_of(items: Sequence[AskedItem], spots: Mapping[str, Spot]) -> Callable[[PublishedCard], Sequence[Item]]:
     """Reads the items, priced in the currency of a card."""
-    return lambda card: items_of(items, card.card.currency)
+    return lambda card: items_of(items, card.card, spots)
 
 
 def facts_of(order: ReserveSeveralOrder, basket: str) -> str:

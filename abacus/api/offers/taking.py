@@ -14,7 +14,7 @@ from abacus.api.api_problem import ApiProblem
 from abacus.api.auth import Call, call_of
 from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import LeanRoute, read_body
-from abacus.api.offers.asked import OfferName, item_of, items_of
+from abacus.api.offers.asked import OfferName, item_of, spots_of
 from abacus.api.offers.guesses import Guesses
 from abacus.api.offers.taken import (
     RedeemOrder,
@@ -45,7 +45,7 @@ from abacus.engage.offers.decide.reservation import (
 from abacus.engage.offers.decide.settlement import TooMuch
 from abacus.engage.offers.decide.single_code import CodeRefused, CodeUnknown
 from abacus.engage.offers.decide.together import NotTogether
-from abacus.engage.offers.qualifier import OtherCountry
+from abacus.engage.offers.qualifier import OtherCountry, Qualifier
 from abacus.engage.offers.reservations import Held
 from abacus.engage.offers.till import DoesNotFit, Order, Paying, Till
 from abacus.intake.partners.decide.ask import Objection
@@ -81,7 +81,8 @@ async def reserve(name: OfferName, request: Request) -> Response:
     several = ReserveSeveralOrder.model_construct(
         member_id=order.member_id, items=[order.item], offers=[name], codes=codes
     )
-    held = await _held(call, key, several, lambda currency: [item_of(order.item, "/item", currency)])
+    spots = await spots_of(several.items, call.rooms[Qualifier].spots)
+    held = await _held(call, key, several, lambda card: [item_of(order.item, "/item", card.card, spots)])
     return _json(reservation_told(held.reservations[0]), 201, replayed=held.replayed)
 
 
@@ -96,7 +97,8 @@ async def reserve_several(request: Request) -> Response:
     """All of the offers are held, or none is. Each counts for the item on which it gives most."""
     call, key = _taker(request), idempotency_key_of(request)
     order = await read_body(request, ReserveSeveralOrder.model_validate)
-    held = await _held(call, key, order, lambda currency: items_of(order.items, currency))
+    spots = await spots_of(order.items, call.rooms[Qualifier].spots)
+    held = await _held(call, key, order, reader_of(order.items, spots))
     return _json({"reservations": [reservation_told(each) for each in held.reservations]}, 201, replayed=held.replayed)
 
 
@@ -114,7 +116,8 @@ async def redeem(reservation_id: ReservationId, request: Request) -> Response:
     call = _taker(request)
     order = await read_body(request, RedeemOrder.model_validate)
     saves = None if order.saves is None else micros_of(order.saves)
-    basket, reader = basket_of(order.items), reader_of(order.items)
+    spots = await spots_of(order.items, call.rooms[Qualifier].spots)
+    basket, reader = basket_of(order.items), reader_of(order.items, spots)
     paying = Paying(reservation_id, call.agent.source, basket, reader, saves, order.points)
     with _Problems():
         settled = await call.rooms[Till].redeem(paying)
@@ -162,7 +165,9 @@ def _taker(request: Request) -> Call:
     return call
 
 
-async def _held(call: Call, key: str, wanted: ReserveSeveralOrder, priced: Callable[[str], Sequence[Item]]) -> Held:
+async def _held(
+    call: Call, key: str, wanted: ReserveSeveralOrder, priced: Callable[[PublishedCard], Sequence[Item]]
+) -> Held:
     basket, offers, codes = basket_of(wanted.items), wanted.offers, wanted.codes
     order = Order(
         caller=call.agent.source,
@@ -185,10 +190,12 @@ async def _held(call: Call, key: str, wanted: ReserveSeveralOrder, priced: Calla
             raise
 
 
-def _checked(call: Call, priced: Callable[[str], Sequence[Item]]) -> Callable[[PublishedCard], Sequence[Item]]:
+def _checked(
+    call: Call, priced: Callable[[PublishedCard], Sequence[Item]]
+) -> Callable[[PublishedCard], Sequence[Item]]:
     def read(card: PublishedCard) -> Sequence[Item]:
         call.check(Deed.SEE, card.card.scope)
-        return priced(card.card.currency)
+        return priced(card)
 
     return read
 

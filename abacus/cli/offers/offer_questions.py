@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 import orjson
 import typer
 
-from abacus.api.offers.asked import QualifyAsk, ValidateAsk, items_of
+from abacus.api.offers.asked import QualifyAsk, ValidateAsk, items_of, spots_of
 from abacus.api.offers.told import item_told, qualified, validated
 from abacus.cli.offers.asked_files import body_of, refusing
 from abacus.cli.offers.counter import OfferCounter, offer_counter
@@ -30,7 +30,8 @@ async def qualify_offers(file: Request) -> Answer:
     """
     asked = body_of(file, QualifyAsk)
     async with offer_counter() as counter:
-        ask = _question(counter, file, asked)._replace(scenario=asked.scenario, explains=asked.explain)
+        ask = await _question(counter, file, asked)
+        ask = ask._replace(scenario=asked.scenario, explains=asked.explain)
         with refusing(file):
             answer = await counter.qualifier.qualify(ask)
     currency = ask.card.card.currency
@@ -54,7 +55,7 @@ async def validate_offers(file: Request) -> Answer:
     if not asked.offers and not asked.codes:
         raise Refused(f"{file}: name an offer or a code")
     async with offer_counter() as counter:
-        ask = _question(counter, file, asked)
+        ask = await _question(counter, file, asked)
         singles = await counter.codes.found(counter.qualifier.without_public(asked.country, asked.codes))
         with refusing(file):
             verdicts = await counter.qualifier.validate(ask._replace(codes=asked.codes, singles=singles), asked.offers)
@@ -64,12 +65,13 @@ async def validate_offers(file: Request) -> Answer:
     return Answer(document, _table("Each by itself", ("named", "saves", "items", "reason", "needs"), rows))
 
 
-def _question(counter: OfferCounter, file: Path, asked: QualifyAsk | ValidateAsk) -> Ask:
+async def _question(counter: OfferCounter, file: Path, asked: QualifyAsk | ValidateAsk) -> Ask:
     """Raises `Refused`."""
     counter.at.check(Deed.SEE, asked.country)
     with refusing(file):
         card = counter.qualifier.card(asked.country)
-        return Ask(card, items_of(asked.items, card.card.currency), member_id=asked.member_id)
+        spots = await spots_of(asked.items, counter.qualifier.spots)
+        return Ask(card, items_of(asked.items, card.card, spots), member_id=asked.member_id)
 
 
 def _verdict(told: dict[str, Any]) -> dict[str, Any]:

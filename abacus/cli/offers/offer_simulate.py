@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, NamedTuple
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from abacus.api.offers.asked import QualifyAsk, items_of
+from abacus.api.offers.asked import QualifyAsk, items_of, spots_of
 from abacus.cli.downstreams.asked import services
 from abacus.cli.offers.asked_files import json_of, refusing
 from abacus.cli.offers.family import offer_desk
@@ -108,7 +108,7 @@ async def _told(qualifier: Qualifier, offer: Offer, asked: QualifyAsk, number: i
     """Raises `Refused` for what does not fit the country."""
     with refusing(f"request {number}"):
         card = qualifier.card(asked.country)
-        items = items_of(asked.items, card.card.currency)
+        items = items_of(asked.items, card.card, await spots_of(asked.items, qualifier.spots))
         ask = Ask(card, items, asked.scenario, asked.member_id, explains=True)
         answer, verdicts = await qualifier.qualify(ask), await qualifier.validate(ask, [offer.name])
     currency = card.card.currency

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import typer
 
-from abacus.api.offers.asked import items_of
+from abacus.api.offers.asked import items_of, spots_of
 from abacus.api.offers.taken import (
     RedeemOrder,
     ReserveSeveralOrder,
@@ -44,11 +44,11 @@ async def reserve_offers(file: Body, key: Key = None) -> Answer:
     asked = body_of(file, ReserveSeveralOrder)
     basket = basket_of(asked.items)
     async with offer_counter() as counter:
-        at = counter.at
+        at, spots = counter.at, await spots_of(asked.items, counter.qualifier.spots)
 
         def checked(card: PublishedCard) -> Sequence[Item]:
             at.check(Deed.MOVE_POINTS, card.card.scope)
-            return items_of(asked.items, card.card.currency)
+            return items_of(asked.items, card.card, spots)
 
         order = Order(
             caller=at.actor.source,
@@ -75,7 +75,8 @@ async def redeem_offer(reservation: ReservationId, file: Body) -> Answer:
         taken = await found(counter.at, "reservation", reservation)
         await counter.at.begins(**logged(taken, "redeem"))
         saves = None if asked.saves is None else micros_of(asked.saves)
-        basket, reader = basket_of(asked.items), reader_of(asked.items)
+        spots = await spots_of(asked.items, counter.qualifier.spots)
+        basket, reader = basket_of(asked.items), reader_of(asked.items, spots)
         paying = Paying(reservation, taken.caller, basket, reader, saves, asked.points)
         try:
             with refusing(file):

@@ -1,6 +1,7 @@
 """Offers, as published documents: each version has a state, and holds once a second person has approved it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from abacus.core.fields import EARLIEST
@@ -12,6 +13,7 @@ from abacus.engage.offers.decide.offer_choices import offer_choices
 from abacus.engage.offers.decide.offer_form import OFFER_FORM
 from abacus.engage.offers.decide.offer_reader import parse_offer, restore_offer
 from abacus.engage.offers.decide.publications import OfferPublications
+from abacus.engage.offers.decide.scope_reader import named_spots
 from abacus.people.types.approval import ApprovalKind
 from abacus.people.types.deed import Deed
 
@@ -19,6 +21,9 @@ _NUMBER: Final = "(select n.number from offer_number n where n.name = d.name)"
 
 
 async def _read(document: Mapping[str, object], around: OfferPublications) -> Offer:
+    named = named_spots(document)
+    if any(named.values()):
+        around = replace(around, spots=await around.seek(named))
     return parse_offer(document, around)
 
 

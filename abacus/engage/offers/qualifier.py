@@ -18,6 +18,7 @@ from abacus.engage.offers.decide.offer_index import OfferIndex
 from abacus.engage.offers.decide.purchase import Purchases, worth_of_a_point
 from abacus.engage.offers.decide.reason import Reason
 from abacus.engage.offers.decide.refusal import Refusal, refusal
+from abacus.engage.offers.decide.spot import FindSpots, nowhere
 from abacus.engage.offers.decide.stacking import Combination, combination
 from abacus.engage.offers.facts import OfferSubject
 from abacus.engage.offers.members import Known
@@ -53,8 +54,9 @@ def nothing_noted(_: Ask, __: Answer) -> None:
 
 
 class Qualifier:
-    """One for each process. `note` is told each answer about what there is. Its methods raise `OtherCountry`, and
-    `Unavailable` only where the offers or the cards were never read: where less can be read, the answer is degraded.
+    """One for each process. `note` is told each answer about what there is; `spots` finds where items are bought. Its
+    methods raise `OtherCountry`, and `Unavailable` only where the offers or the cards were never read: where less can
+    be read, the answer is degraded.
     """
 
     def __init__(
@@ -67,8 +69,10 @@ class Qualifier:
         facts: FactRegistry[OfferSubject],
         clock: Clock,
         note: Note = nothing_noted,
+        spots: FindSpots = nowhere,
         look_within_s: float = _LOOK_WITHIN_S,
     ) -> None:
+        self.spots = spots
         self._index = index
         self._cards = cards
         self._members = members

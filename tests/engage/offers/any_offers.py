@@ -1,6 +1,6 @@
 """Any offers with their rules, and any questions about them: few values, so that much is equal and much fits."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -15,7 +15,20 @@ from abacus.signals.events.types import VariableType
 from abacus.signals.facts.decide.catalog import MEMBER, SEGMENT, TIER
 from abacus.signals.facts.decide.counter_sides import COUNTER
 from abacus.signals.rules.decide.types import AllOf, Condition, FactPlace, Not, Operator, Rule, Side, looked_up
-from tests.engage.offers.examples import AMOUNT, ASKER, EVERYTHING, FIXED, FREE, NOW, PERCENT, PLUS, TIMES, item, offer
+from tests.engage.offers.examples import (
+    AMOUNT,
+    ASKER,
+    EVERYTHING,
+    FIXED,
+    FREE,
+    NOW,
+    PERCENT,
+    PLUS,
+    TIMES,
+    item,
+    offer,
+    within,
+)
 
 COUNT: Final = looked_up(COUNTER, "counter.orders(1d)", VariableType.INTEGER)
 _CITY: Final = Side("var.city", VariableType.TEXT, FactPlace.VARIABLE, "city")
@@ -37,13 +50,19 @@ _CONDITIONS: Final[tuple[Rule, ...]] = (
 _SOME: Final = ("product p1", "merchant m1", "brand b1", "brand b2", "category food", "category noodles")
 
 
-def _values(*, least: int) -> st.SearchStrategy[Values]:
-    def of(keys: frozenset[str]) -> Values:
-        kinds = "product", "merchant", "brand", "category"
-        split = [each.split(" ") for each in keys]
-        return Values(*(frozenset(value for kind, value in split if kind == each) for each in kinds))
+_SOMEWHERE: Final = ("place s1", "place s2", "region centre", "region east")
 
-    return st.frozensets(st.sampled_from(_SOME), min_size=least, max_size=2).map(of)
+
+def _values(*, least: int, of: Sequence[str] = _SOME) -> st.SearchStrategy[Values]:
+    return st.frozensets(st.sampled_from(of), min_size=least, max_size=2).map(lambda keys: within(*keys))
+
+
+@st.composite
+def _scopes(draw: st.DrawFn) -> Scope:
+    """For all items or some, anywhere or somewhere."""
+    scope = draw(st.one_of(st.just(EVERYTHING), _values(least=1).map(lambda values: Scope(values=values))))
+    where = draw(_values(least=0, of=_SOMEWHERE))
+    return scope._replace(values=scope.values._replace(places=where.places, regions=where.regions))
 
 
 _caps: Final = st.sampled_from((None, Decimal(4), Decimal(12)))
@@ -78,7 +97,7 @@ _RULED: Final = ("rule", "excepted")  # conditions of which more is drawn
 @st.composite
 def offers(draw: st.DrawFn) -> tuple[Offer, Rule | None]:
     """An offer of any number, with two conditions at most beside its scope, and its rule."""
-    scope = draw(st.one_of(st.just(EVERYTHING), _values(least=1).map(lambda values: Scope(values=values))))
+    scope = draw(_scopes())
     changes: dict[str, Any] = {
         "priority": draw(st.sampled_from((0, 0, 1))),
         "ends_at": NOW + timedelta(days=draw(st.sampled_from((3, 3, 4)))),
@@ -87,7 +106,7 @@ def offers(draw: st.DrawFn) -> tuple[Offer, Rule | None]:
     some = draw(st.lists(st.sampled_from((*_conditions, *_RULED, *_RULED)), max_size=2, unique=True))
     changes |= {each: draw(_conditions[each]) for each in some if each in _conditions}
     if "excepted" in some:
-        scope = scope._replace(excepted=draw(_values(least=1)))
+        scope = scope._replace(excepted=draw(_values(least=1, of=(*_SOME, *_SOMEWHERE))))
     rule = draw(_rules) if "rule" in some else None
     return offer(draw(st.sampled_from(_NUMBERS)), draw(_benefits), scope=scope, **changes), rule
 
@@ -95,11 +114,14 @@ def offers(draw: st.DrawFn) -> tuple[Offer, Rule | None]:
 @st.composite
 def questions(draw: st.DrawFn) -> Question:
     price = draw(st.one_of(st.integers(1, 9000), st.sampled_from((0, 499, 500, 799, 800, 2000))))
+    place, regions = draw(st.sampled_from(((None, ()), ("s1", ("centre", "east")), ("s2", ("east",)), ("s3", ()))))
     of = item(
         price,
         draw(st.sampled_from((1, 1, 2, 3))),
         brand=draw(st.sampled_from(("b1", "b2", "b3"))),
         variables=draw(st.sampled_from(({}, {"city": "kl"}, {"city": "sg"}, {"city": 7}))),
+        place=place,
+        regions=regions,
     )
     count = draw(st.sampled_from((None, 2, 3)))
     basket = of.line + draw(st.sampled_from((0, 2500)))

@@ -39,9 +39,9 @@ def benefit(kind: BenefitKind, figure: str = "0", cap: str | None = None) -> Ben
 
 
 def within(*keys: str) -> Values:
-    """`category food` and the like."""
+    """`category food`, `region centre` and the like."""
     split = [each.split(" ") for each in keys]
-    kinds = "product", "merchant", "brand", "category"
+    kinds = "product", "merchant", "brand", "category", "place", "region"
     return Values(*(frozenset(value for kind, value in split if kind == each) for each in kinds))
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from abacus.engage.offers.decide.asker import Asker, ItemFacts, Question
 from abacus.engage.offers.decide.basket import Item
-from abacus.engage.offers.decide.offer import Audience, Benefit, BenefitKind, Gate, Offer, Values
+from abacus.engage.offers.decide.offer import Audience, Benefit, BenefitKind, Gate, Offer, Scope, Values
 from abacus.engage.offers.decide.reason import Reason
 from abacus.signals.events.types import Value
 from abacus.signals.facts.decide.catalog import SEGMENT, TIER
@@ -33,7 +33,7 @@ def fitting(
         standing(offer, asker, question)
         for offer, rule in offers
         if offer.country == asker.country
-        and is_for(offer.scope.values, question.item, everything=offer.scope.everything)
+        and is_within(offer.scope, question.item)
         and not list(failures(offer, rule, asker, question, spent))
     )
 
@@ -44,9 +44,7 @@ def near_misses(
     """The offers for the item that one condition keeps from it, what gives most first."""
     near = []
     for offer, rule in offers:
-        if offer.country == asker.country and is_for(
-            offer.scope.values, question.item, everything=offer.scope.everything
-        ):
+        if offer.country == asker.country and is_within(offer.scope, question.item):
             failed = list(failures(offer, rule, asker, question, spent))
             if len(failed) == 1:
                 near.append((standing(offer, asker, question), failed[0]))
@@ -91,14 +89,24 @@ def rounded(value: Fraction) -> int:
     return floor(value + Fraction(1, 2))
 
 
-def is_for(values: Values, item: Item, *, everything: bool = False) -> bool:
+def is_within(scope: Scope, item: Item) -> bool:
+    """Whether the offer is for the item, and for where it is bought, its exceptions aside."""
+    values = scope.values
+    somewhere = values.places or values.regions
+    return (scope.everything or is_one_of(values, item)) and (not somewhere or is_there(values, item))
+
+
+def is_one_of(values: Values, item: Item) -> bool:
     return (
-        everything
-        or item.product in values.products
+        item.product in values.products
         or item.merchant in values.merchants
         or item.brand in values.brands
         or not values.categories.isdisjoint(item.categories)
     )
+
+
+def is_there(values: Values, item: Item) -> bool:
+    return item.place in values.places or not values.regions.isdisjoint(item.regions)
 
 
 def failures(
@@ -112,7 +120,7 @@ def failures(
         Reason.PRICE: _within(offer.price, Fraction(item.price, 100)),
         Reason.QUANTITY: _within(offer.quantity, Fraction(item.quantity)),
         Reason.BASKET: question.basket >= offer.basket_minimum * 100,
-        Reason.SCOPE: not is_for(offer.scope.excepted, item),
+        Reason.SCOPE: not is_one_of(offer.scope.excepted, item) and not is_there(offer.scope.excepted, item),
         Reason.ADMISSION: offer.audience is Audience.PUBLIC or offer.number in asker.admitted,
         Reason.SPENT: offer.number not in spent,
         Reason.USED: asker.uses_left.get(offer.number, 1) > 0,

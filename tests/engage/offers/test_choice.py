@@ -266,7 +266,9 @@ def judged(of: Offer, rule: Rule | None = None) -> Found | Refusal | Wanted:
 def test_one_offer_by_itself() -> None:
     fits, other = offer(1, TEN), offer(1, TEN, scope=Scope(values=Values(products=frozenset({"p2"}))))
     assert judged(fits) == Found(fits, saves=200, points=0, worth=200)
+    elsewhere = offer(1, TEN, scope=Scope(everything=True, values=within("region centre", "place s1")))
     assert judged(other) == Refusal(other, Reason.SCOPE, "not for this item")
+    assert judged(elsewhere) == Refusal(elsewhere, Reason.SCOPE, "only for place s1 or region centre")
     assert judged(fits, ORDERS) == Wanted(frozenset({COUNT}))
 
 

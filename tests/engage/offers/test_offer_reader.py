@@ -22,8 +22,10 @@ from abacus.engage.offers.decide.offer import (
     Values,
 )
 from abacus.engage.offers.decide.offer_reader import OfferFaults, parse_offer, restore_offer
+from abacus.engage.offers.decide.scope_reader import named_spots
 from abacus.engage.offers.decide.vocabulary import typed_by_use
 from abacus.signals.events.types import VariableType
+from tests.engage.offers.examples import within
 from tests.support.offers import document, offer, publications
 
 BIG = {"operator": "gte", "lhs": "var.size", "rhs": 2}
@@ -99,6 +101,9 @@ def faults(document: dict[str, Any]) -> list[str]:
             {"scope": {"categories": ["thin"], "except": {"categories": ["food"]}}},
             "scope.except.categories: 'food' has 'thin' below it: nothing is left of that",
         ),
+        ({"scope": {"places": ["lost"]}}, "scope.places: there is no place 'lost'"),
+        ({"scope": {"places": ["bangsar"]}}, "scope.places: the place 'bangsar' is in MY"),
+        ({"scope": {**ALL, "except": {"regions": ["east"]}}}, "scope.except.regions: there is no region 'east'"),
         ({"scope": {**ALL, "except": {}}}, "scope.except: empty; write some of products, merchants, brands, categor"),
         ({"scope": {**ALL, "except": {"shops": ["a"]}}}, "scope.except.shops: unknown"),
         ({"price": {"from": "5", "below": "5"}}, "price.below: 5 is not above 5: nothing lies between"),
@@ -184,6 +189,8 @@ EVERYTHING: dict[str, Any] = {
         {"benefit": {"free_item": True}, "scope": ALL, "quantity": {"from": 2}},
         {"benefit": {"points_times": "1.5", "cap": 100}, "audience": "invitation"},
         {"audience": "code", "codes": "pool"},
+        {"scope": {"regions": ["centre"]}},
+        {"scope": {"categories": ["food"], "places": ["tanjong"], "except": {"regions": ["centre"]}}},
         {"country": "ID", "benefit": {"percent": "12.5"}, "scope": {"categories": ["anything"]}},
     ],
 )
@@ -207,6 +214,15 @@ def test_what_is_read() -> None:
     assert (read.price, read.quantity) == (Gate(Decimal("4.50"), Decimal(9)), Gate(Decimal(2), Decimal(6)))
     assert (read.stack, read.payer) == (Stack(Stacking.GROUP, "lunch"), Payer("partner", "acme"))
     assert read.limits.day.cost == 5 * MICROS // 2
+
+
+def test_a_scope_of_places_and_no_items_is_for_all_items_there() -> None:
+    read = offer(scope={"regions": ["centre"], "places": ["tanjong"]})
+    assert read.scope == Scope(everything=True, values=within("region centre", "place tanjong"))
+    assert named_spots(document(scope={"regions": ["a", 1], "except": {"places": ["b"], "regions": 2}})) == {
+        "places": {"b"},
+        "regions": {"a"},
+    }
 
 
 @pytest.mark.parametrize(

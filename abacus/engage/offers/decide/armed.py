@@ -25,7 +25,19 @@ _SHARED: Final = 100_000
 class Armed:
     """An offer with what it needs to be judged."""
 
-    __slots__ = ("ends", "excepted", "gates", "number", "offer", "order", "parts", "plan", "starts", "terms")
+    __slots__ = (
+        "ends",
+        "excepted",
+        "gates",
+        "is_narrowed",
+        "number",
+        "offer",
+        "order",
+        "parts",
+        "plan",
+        "starts",
+        "terms",
+    )
 
     def __init__(self, offer: Offer, rule: Rule | None) -> None:
         parts = parts_of(rule)
@@ -39,12 +51,15 @@ class Armed:
         self.plan = plan_of(parts.rest) if parts.rest else None
         excepted = offer.scope.excepted
         self.excepted = _shared(frozenset(keys_of_values(excepted))) if excepted != _NO_VALUES else None
+        # Whether keys of places or regions lead to it from items that it may not be for.
+        self.is_narrowed = offer.scope.is_local and not offer.scope.everything
         limits = offer.limits
         self.gates = _gates(
             not (limits.overall.open and limits.day.open),
             not (limits.member.open and limits.member_day.open),
             self.is_apart,
             bool(offer.weekdays or offer.hours),
+            self.is_narrowed,
             self.excepted is not None,
             bool(parts.segments),
             self.plan is not None,
@@ -63,7 +78,10 @@ class Armed:
     @property
     def is_wide(self) -> bool:
         """Whether several keys lead to it."""
-        return not self.offer.scope.everything and sum(map(len, self.offer.scope.values)) > 1
+        scope = self.offer.scope
+        if scope.is_local:
+            return len(scope.values.places) + len(scope.values.regions) > 1
+        return not scope.everything and sum(map(len, scope.values)) > 1
 
     def admits(self, asked: Asked) -> bool:
         """Whether the conditions hold that the offer does not share with others of its terms."""
@@ -113,6 +131,10 @@ def _in_hours(armed: Armed, asked: Asked) -> bool:
     return not offer.hours or any(begin <= minute < end for begin, end in offer.hours)
 
 
+def _is_for_item(armed: Armed, asked: Asked) -> bool:
+    return asked.is_in_scope(armed.offer.scope)
+
+
 def _is_not_excepted(armed: Armed, asked: Asked) -> bool:
     return armed.excepted is None or armed.excepted.isdisjoint(asked.keys)
 
@@ -130,12 +152,13 @@ _BUDGET: Final = OfferGate(Reason.SPENT, _has_budget)
 _USES: Final = OfferGate(Reason.USED, _has_uses)
 _ADMISSION: Final = OfferGate(Reason.ADMISSION, _is_admitted)
 _HOURS: Final = OfferGate(Reason.TIME, _in_hours)
+_NARROWED: Final = OfferGate(Reason.SCOPE, _is_for_item, of_item=True)
 _EXCEPTED: Final = OfferGate(Reason.SCOPE, _is_not_excepted, of_item=True)
 _SEGMENTS: Final = OfferGate(Reason.SEGMENT, _in_segments)
 _RULE: Final = OfferGate(Reason.RULE, _rule_holds, of_item=True)
 
 
-_GATES: Final = (_BUDGET, _USES, _ADMISSION, _HOURS, _EXCEPTED, _SEGMENTS, _RULE)
+_GATES: Final = (_BUDGET, _USES, _ADMISSION, _HOURS, _NARROWED, _EXCEPTED, _SEGMENTS, _RULE)
 
 
 @lru_cache

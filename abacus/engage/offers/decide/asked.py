@@ -96,6 +96,8 @@ class Asked:
     def is_in_scope(self, scope: Scope) -> bool:
         """Whether a scope has the item, its exceptions aside."""
         item, values = self.item, scope.values
+        if scope.is_local and item.place not in values.places and values.regions.isdisjoint(item.regions):
+            return False
         return (
             scope.everything
             or item.product in values.products

@@ -11,7 +11,9 @@ _NO_VARIABLES: Final[Mapping[str, Value]] = MappingProxyType({})
 
 
 class Item(NamedTuple):
-    """A line of a basket. `price` is that of one piece; `categories` go from the widest to the narrowest."""
+    """A line of a basket. `price` is that of one piece; `categories` go from the widest to the narrowest. `place` is
+    where it is bought, if that was told, and `regions` those that the place lies in.
+    """
 
     id: str
     product: str
@@ -22,6 +24,8 @@ class Item(NamedTuple):
     currency: str
     quantity: int = 1
     variables: Mapping[str, Value] = _NO_VARIABLES
+    place: str | None = None
+    regions: tuple[str, ...] = ()
 
     @property
     def line(self) -> int:

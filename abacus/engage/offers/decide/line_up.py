@@ -110,7 +110,7 @@ class LineUps:
     def of(self, asked: Asked, ranked: Callable[[Asked], Sequence[Ranking]]) -> LineUp | None:
         """The line-up of the item, made of what is `ranked` under its keys; None when it was not asked for lately."""
         item, changes = asked.item, self._changes
-        thing = item.product, item.merchant, item.brand, item.categories
+        thing = item.product, item.merchant, item.brand, item.categories, item.place, item.regions
         place = self._places(*thing, item.price, item.quantity, item.currency, asked.asker.country)
         if place.keys is None:
             place.keys = frozenset(asked.keys)

@@ -9,10 +9,13 @@ from abacus.core.points import plain
 from abacus.engage.offers.decide.armed import Armed
 from abacus.engage.offers.decide.asked import Asked
 from abacus.engage.offers.decide.currencies import money_text
+from abacus.engage.offers.decide.keys import keys_of_scope
 from abacus.engage.offers.decide.offer import Audience, Offer
 from abacus.engage.offers.decide.reason import Reason
 from abacus.signals.rules.decide.document import rule_document
 from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, Not, Operator, Rule
+
+_MOST_NAMED: Final = 3  # places and regions
 
 _SIGNS: Final[Mapping[Operator, str]] = {
     Operator.EQ: "is",
@@ -58,7 +61,14 @@ def _tier(armed: Armed, _: Asked) -> str:
 
 def _scope(armed: Armed, asked: Asked) -> str:
     excepted = sorted((armed.excepted or frozenset()) & set(asked.keys))
-    return f"not for {' '.join(excepted[0])}" if excepted else "not for this item"
+    if excepted:
+        return f"not for {' '.join(excepted[0])}"
+    scope = armed.offer.scope
+    if scope.is_local and asked.is_in_scope(scope.anywhere()):
+        named = sorted(keys_of_scope(scope))
+        others = " and others" if len(named) > _MOST_NAMED else ""
+        return f"only for {' or '.join(map(' '.join, named[:_MOST_NAMED]))}{others}"
+    return "not for this item"
 
 
 def _admission(armed: Armed, _: Asked) -> str:

@@ -46,20 +46,35 @@ class Benefit(NamedTuple):
 
 
 class Values(NamedTuple):
-    """Values by which items are named. A category stands for all below it, too."""
+    """Values by which items are named, and by which the places are named where they are bought. A category stands for
+    all below it, too.
+    """
 
     products: frozenset[str] = frozenset()
     merchants: frozenset[str] = frozenset()
     brands: frozenset[str] = frozenset()
     categories: frozenset[str] = frozenset()
+    places: frozenset[str] = frozenset()
+    regions: frozenset[str] = frozenset()
 
 
 class Scope(NamedTuple):
-    """The items that an offer is for: all, or those with one of the values; never those with an excepted value."""
+    """The items that an offer is for: all, or those with one of the values of items; where places or regions are named,
+    only those that are bought in one of these; never those with an excepted value.
+    """
 
     everything: bool = False
     values: Values = Values()
     excepted: Values = Values()
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is for some places or regions only."""
+        return bool(self.values.places or self.values.regions)
+
+    def anywhere(self) -> "Scope":
+        """The same items, wherever they are bought."""
+        return self._replace(values=self.values._replace(places=frozenset(), regions=frozenset()))
 
 
 class Gate(NamedTuple):

@@ -105,6 +105,16 @@ _VALUES: Final = (
         says="the categories {}",
     ),
 )
+_WHERE: Final = (
+    Field(
+        name="places",
+        sort=Rows(Text(), "place", MOST_VALUES),
+        label="Places",
+        help="What is bought elsewhere does not get it.",
+        says="at the places {}",
+    ),
+    Field(name="regions", sort=Rows(Text(), "region", MOST_VALUES), label="Regions", says="in the regions {}"),
+)
 _SCOPE: Final = Group(
     [
         OneOf(
@@ -115,7 +125,8 @@ _SCOPE: Final = Group(
                 Branch("all", [Field(name="everything", sort=Fixed(value=True), label="All items", says="all items")]),
             ],
         ),
-        Field(name="except", sort=Group(_VALUES), label="But not", begins="but not"),
+        *_WHERE,
+        Field(name="except", sort=Group([*_VALUES, *_WHERE]), label="But not", begins="but not"),
     ]
 )
 

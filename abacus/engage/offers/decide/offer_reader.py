@@ -95,7 +95,7 @@ def _offer(
         audience=audience,
         code=_public_code(top, audience, heading, around),
         benefit=benefit,
-        scope=read_scope(top, None if around is None else around.categories.get(heading.country)),
+        scope=read_scope(top, heading.country, around),
         price=read(top, "price", _price, decimals),
         quantity=read(top, "quantity", _quantity),
         basket_minimum=top.read_if_there("basket_minimum", money(decimals), Decimal(0)),

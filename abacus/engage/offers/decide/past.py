@@ -1,7 +1,7 @@
 """Past purchases as items that an offer is judged by. Pure.
 
-A purchase of the ledger says its vertical and how it was paid, and names no product, merchant or brand: an offer that
-is for some of these fits none, and categories are verticals.
+A purchase of the ledger says its vertical and how it was paid, and names no product, merchant, brand or place: an offer
+that is for some of these fits none, and categories are verticals.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from abacus.engage.offers.decide.currencies import decimals_of
 from abacus.engage.offers.decide.offer import Offer
 from abacus.engage.offers.decide.purchase import PAYMENT_TYPE, VERTICAL
 
-_NOT_KNOWN: Final = ("products", "merchants", "brands")
+_NOT_KNOWN: Final = ("products", "merchants", "brands", "places", "regions")
 _NOBODY_SAID: Final = ""
 
 

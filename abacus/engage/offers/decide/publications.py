@@ -1,8 +1,10 @@
 """What is published beside an offer, by which it is judged. Pure."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from types import MappingProxyType
+from typing import Final, TypeAlias
 
 from abacus.engage.categories.decide.tree import Categories
 from abacus.engage.downstreams.decide.downstream import Downstream
@@ -10,12 +12,20 @@ from abacus.pricing.decide.card import PublishedCard, RateCard
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.events.types import VariableType
 
+# The countries of places and of regions by their ids, under the words "places" and "regions".
+Spots: TypeAlias = Mapping[str, Mapping[str, str]]
+NO_SPOTS: Final[Spots] = MappingProxyType({"places": MappingProxyType({}), "regions": MappingProxyType({})})
+
+
+async def _none_there(_: Mapping[str, Collection[str]]) -> Spots:
+    return NO_SPOTS
+
 
 @dataclass(frozen=True, slots=True)
 class OfferPublications:
     """The card and the categories of each country that has some, counters by name, the names of segments, and external
     services with the type of their answer. `pools` are the offers for which single codes are loaded, each with its
-    country.
+    country. Of places and regions, which are many, `spots` has those that a document names; `seek` finds them.
     """
 
     now: datetime
@@ -25,6 +35,8 @@ class OfferPublications:
     segments: Collection[str] = frozenset()
     externals: Mapping[str, VariableType] = field(default_factory=dict)
     pools: Mapping[str, str] = field(default_factory=dict)
+    spots: Spots = field(default_factory=lambda: NO_SPOTS)
+    seek: Callable[[Mapping[str, Collection[str]]], Awaitable[Spots]] = field(default=_none_there, compare=False)
 
     def with_drafts(
         self,

@@ -60,6 +60,8 @@ def _near(group: Group, asked: Asked) -> Iterator[tuple[Armed, Reason]]:
     of_terms = failures(group, asked)
     if len(of_terms) <= 1:
         for armed in group.offers:
+            if armed.is_narrowed and not asked.is_in_scope(armed.offer.scope):
+                continue  # it is for other items at the place
             failed = [*of_terms, *islice(_own_failures(armed, asked), 2)]
             if len(failed) == 1:
                 yield armed, failed[0]
