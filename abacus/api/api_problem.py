@@ -39,6 +39,7 @@ KINDS: Final[Mapping[str, tuple[int, str, str]]] = {
         "The partner may not ask why offers fail",
         "Leave `explain` out, or ask the operator.",
     ),
+    "places-not-allowed": (403, "The partner may not load places", "Ask the operator."),
     "second-person-needed": (403, "Somebody else has to approve it", "Have another person approve it."),
     "not-independent": (
         403,

@@ -82,8 +82,8 @@ async def test_a_partner_is_changed_in_what_is_named_and_in_nothing_else(house: 
         return document
 
     before = await acme()
-    may = ("spend", "adjust", "see_others", "count", "read_members", "use_offers", "explain_offers")
-    assert [before[f"may_{right}"] for right in may] == [False] * 7  # unless that is said
+    may = ("spend", "adjust", "see_others", "count", "read_members", "use_offers", "explain_offers", "load_places")
+    assert [before[f"may_{right}"] for right in may] == [False] * len(may)  # unless that is said
     changed = await abacus(
         *("partners", "set", "acme", "--adjust", "--see-others", "--country", "ID", "--country", "SG", "--spend"),
         "--json",

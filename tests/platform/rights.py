@@ -117,7 +117,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "partner": (
         "select, insert, update(name fixed_points computed_points countries card_scope requests_per_minute"
         " signing_secret disabled_at may_spend may_adjust may_count may_read_members may_use_offers may_explain_offers"
-        " may_see_others sources)"
+        " may_load_places may_see_others sources)"
     ),
     "partner_award": (
         "select, insert, update(program points expires_on explanation lifetime provisional taken_until queued_at)"

@@ -29,6 +29,7 @@ _OPTIONS: Final = {
     "may_read_members": "read-members",
     "may_use_offers": "offers",
     "may_explain_offers": "explain-offers",
+    "may_load_places": "load-places",
     "sources": "source",
 }
 
@@ -57,6 +58,7 @@ async def set_rights(
     ] = None,
     offers: Annotated[bool | None, typer.Option(help="Ask for members' offers, and take them.")] = None,
     explain_offers: Annotated[bool | None, typer.Option(help="Be told why offers fail.")] = None,
+    load_places: Annotated[bool | None, typer.Option(help="Load places and regions.")] = None,
     country: Annotated[
         list[str] | None, typer.Option(help="The countries where it may award, instead of those so far; repeat it.")
     ] = None,
@@ -90,6 +92,7 @@ async def set_rights(
         "may_read_members": read_members,
         "may_use_offers": offers,
         "may_explain_offers": explain_offers,
+        "may_load_places": load_places,
         "sources": () if no_source else tuple(dict.fromkeys(source)) if source else None,
     }
     change = {field: value for field, value in change.items() if value is not None}

@@ -22,6 +22,7 @@ RIGHTS: Final = {
     "may_read_members": "read members",
     "may_use_offers": "offers",
     "may_explain_offers": "explain offers",
+    "may_load_places": "load places",
 }
 
 

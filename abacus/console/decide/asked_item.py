@@ -41,7 +41,15 @@ def item_of(typed: Mapping[str, str], currency: str, above: Mapping[str, tuple[s
     if wrong:
         raise BadItem(wrong)
     return Item(
-        "1", **texts, categories=categories, price=price, currency=currency, quantity=quantity, variables=variables
+        "1",
+        texts["product"],
+        texts["merchant"],
+        texts["brand"],
+        categories,
+        price,
+        currency,
+        quantity,
+        variables,
     )
 
 

@@ -34,6 +34,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "may_read_members": "see the points of any member",
     "may_use_offers": "ask for offers and take them",
     "may_explain_offers": "be told why offers fail",
+    "may_load_places": "load places and regions",
 }
 LIMITS: Final[Mapping[str, str]] = {
     "per_award": "Points in one award",

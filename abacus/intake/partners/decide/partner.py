@@ -43,6 +43,7 @@ class Partner(NamedTuple):
     may_read_members: bool = False  # see the points of members whose points it has not moved
     may_use_offers: bool = False  # ask for members' offers, and take them
     may_explain_offers: bool = False  # be told why offers fail, which betrays tiers and segments of members
+    may_load_places: bool = False  # load places and regions of its countries
     sources: tuple[str, ...] | None = ()  # it may name them beside its own id; None, from before there were any: all
 
     @property
@@ -96,6 +97,7 @@ class RightsChange(TypedDict, total=False):
     may_read_members: bool
     may_use_offers: bool
     may_explain_offers: bool
+    may_load_places: bool
     sources: tuple[str, ...]
 
 
@@ -123,9 +125,10 @@ def faults_of(partner: Partner) -> Iterator[Fault]:
         yield Fault("partner_id", f"{partner.partner_id!r}: an id has 1 to 40 small letters, digits and hyphens")
     if not partner.name.strip():
         yield Fault("name", "say who the partner is")
-    if not (partner.fixed_points or partner.computed_points or partner.may_count or partner.may_use_offers):
-        neither = "a partner that may do nothing: it needs fixed points, computed points, counters, or offers"
-        yield Fault("may", neither)
+    may = partner.fixed_points, partner.computed_points, partner.may_count, partner.may_use_offers
+    if not any((*may, partner.may_load_places)):
+        none = "a partner that may do nothing: it needs fixed points, computed points, counters, offers, or places"
+        yield Fault("may", none)
     for country in partner.countries:
         if not re.fullmatch(r"[A-Z]{2}", country):
             yield Fault("countries", f"{country!r} is not a country; write two capitals (SG)")
