@@ -97,7 +97,7 @@ class Classic:
     async def _done(self, seat: Seat, branch: int, now: datetime) -> Sequence[PlannedAction]:
         node = self._journey.nodes[f"tell_{branch}"].number
         deed = DeedRow(seat.journey, now, 0, seat.version, node, 0, None, [seat.member], [seat.visit])
-        return (await self._running.actions(deed, [seat])).actions
+        return [action for _, action in (await self._running.actions(deed, [seat])).made]
 
 
 def takes(seat: Seat, branch: int, sets: Mapping[str, Members]) -> bool:

@@ -20,9 +20,11 @@ from abacus.pricing.decide.card import BASE_TIER, PublishedCard
 
 
 class Unfolded(NamedTuple):
-    """Actions that are to be done, and the seats of members for whom none can be made, with the fault."""
+    """Actions that are to be done, each with the member's seat, and the seats of members for whom none can be made,
+    with the fault.
+    """
 
-    actions: Sequence[PlannedAction]
+    made: Sequence[tuple[Seat, PlannedAction]]
     without: Sequence[tuple[Seat, str]]
 
 
@@ -46,15 +48,15 @@ class DeedActions:
             card = self._cards().in_force(journey.country, deed.at)
         except SetAside as fault:
             raise Unavailable("journeys", f"{journey.label}: {fault.detail}") from fault
-        actions, without = list[PlannedAction](), list[tuple[Seat, str]]()
+        made, without = list[tuple[Seat, PlannedAction]](), list[tuple[Seat, str]]()
         for seat in seats:
             try:
-                actions.append(self._action(journey, deed, seat, card))
+                made.append((seat, self._action(journey, deed, seat, card)))
             except (Unavailable, LineStopped):
                 raise
             except Exception as fault:  # noqa: BLE001  # whatever it is, it is done for the others
                 without.append((seat, f"{type(fault).__name__}: {fault}"))
-        return Unfolded(actions, without)
+        return Unfolded(made, without)
 
     def _action(self, journey: Journey, deed: DeedRow, seat: Seat, card: PublishedCard) -> PlannedAction:
         """Raises for an event, by which the member came in, that does not fit its source any more, and for a context

@@ -11,6 +11,7 @@ from abacus.core.errors import LineStopped, Unavailable
 from abacus.engage.journeys.aside_rows import set_aside, take_one
 from abacus.engage.journeys.decide.packs import Pack
 from abacus.engage.journeys.decide.seat import Arrived
+from abacus.engage.journeys.halving import in_halves
 from abacus.engage.journeys.metrics import JOURNEY_SET_ASIDE
 from abacus.engage.journeys.mover import Mover, Stuck, arrived_of
 from abacus.engage.journeys.seat_rows import seats_of
@@ -18,7 +19,6 @@ from abacus.engage.journeys.sum_rows import Tally
 from abacus.platform import slices
 from abacus.platform.postgres import Connection, passing_failures
 
-_MOST_FAILURES: Final = 40  # of parts of a pack: more of it is at fault than a few members
 _MOST_IN_A_ROW: Final = 20  # packs of which nobody could be moved: the fault is ours
 _IDS: Final = 1 << 63
 _RNG: Final = random.SystemRandom()  # a process that was forked draws no number again
@@ -65,23 +65,14 @@ class Sifter:
     async def _faults(
         self, connection: Connection, journey: str, arrived: Sequence[Arrived], tally: Tally
     ) -> list[tuple[Arrived, str]]:
-        """Who could not be moved, with the fault: a part that fails is halved."""
-        parts, faults, failures = [arrived] if arrived else [], list[tuple[Arrived, str]](), 0
-        while parts:
-            part = parts.pop()
-            try:
-                async with passing_failures(), connection.transaction():
-                    await self._mover.go_on(connection, journey, part, of_part := Tally())
-                tally.take(of_part)
-            except (Unavailable, LineStopped):
-                raise
-            except Exception as fault:  # noqa: BLE001  # whatever it is, others go on without these members
-                failures += 1
-                if len(part) == 1 or failures > _MOST_FAILURES:
-                    faults += [(each, f"{type(fault).__name__}: {fault}") for each in part]
-                else:
-                    parts += [part[: len(part) // 2], part[len(part) // 2 :]]
-        return faults
+        """Who could not be moved, with the fault."""
+
+        async def go_on(part: Sequence[Arrived]) -> None:
+            async with passing_failures(), connection.transaction():
+                await self._mover.go_on(connection, journey, part, of_part := Tally())
+            tally.take(of_part)
+
+        return await in_halves(arrived, go_on, concerns_all=lambda fault: isinstance(fault, Unavailable | LineStopped))
 
 
 def _packs_of(pack: Pack, faults: Sequence[tuple[Arrived, str]]) -> list[tuple[Pack, str]]:

@@ -2,8 +2,8 @@
 so that few members do not wait behind a herd. Any number of processes share the work.
 
 A deed is gone in the transaction in which its actions are there. An action whose key is there stays as it is, so a
-member who was moved back to a node is given nothing twice. Where none can be made for a member, the deed is set aside
-for it, with the fault.
+member who was moved back to a node is given nothing twice. Where none can be made for a member, or entered, the deed is
+set aside for it, with the fault.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import structlog
 
@@ -27,13 +27,14 @@ from abacus.engage.journeys.decide.seat import Seat
 from abacus.engage.journeys.deed_actions import Unfolded
 from abacus.engage.journeys.deed_rows import BEGIN, DeedRow, Mark, delete_deeds, journeys_with_deeds, take_deeds
 from abacus.engage.journeys.gate import is_passing
+from abacus.engage.journeys.halving import in_halves
 from abacus.engage.journeys.journeyer import IDLE_S
 from abacus.engage.journeys.metrics import JOURNEY_SET_ASIDE
 from abacus.engage.journeys.seat_rows import hold_seats
 from abacus.platform import slices
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
-from abacus.platform.postgres import Pool
+from abacus.platform.postgres import Connection, Pool, passing_failures
 
 _SLICES_AT_ONCE: Final = 2
 _PATIENCE_S: Final = 30.0
@@ -45,6 +46,14 @@ log = structlog.get_logger(__name__)
 
 # The actions of a deed for members, by their seats. Raises `Unavailable`.
 ActionsOf: TypeAlias = Callable[[DeedRow, Sequence[Seat]], Awaitable[Unfolded]]
+
+
+class _Made(NamedTuple):
+    """The action of a deed for a member, by its seat."""
+
+    deed: DeedRow
+    seat: Seat
+    action: PlannedAction
 
 
 @dataclass(slots=True)
@@ -136,16 +145,16 @@ class Unfolder:
             if not deeds:
                 return []
             seats = await hold_seats(connection, journey, _places(deeds))
-            together: dict[datetime, list[PlannedAction]] = {}
+            made: list[_Made] = []
             without: list[tuple[DeedRow, Seat, str]] = []
             for deed in deeds:
                 there = [seats[each] for each in zip(deed.members, deed.visits, strict=True) if each in seats]
                 unfolded = await self._actions_of(deed, there)
-                together.setdefault(deed.at, []).extend(unfolded.actions)
+                made += (_Made(deed, *each) for each in unfolded.made)
                 without += ((deed, *each) for each in unfolded.without)
-            self._look_at(sum(map(len, together.values())), without)
-            for at, actions in together.items():
-                await plan_once(connection, actions, at)
+            faults = await _enter(connection, made)
+            without += ((each.deed, each.seat, fault) for each, fault in faults)
+            self._look_at(len(made) - len(faults), without)
             await set_deeds_aside(connection, without, self._clock.now())
             await delete_deeds(connection, deeds)
         JOURNEY_SET_ASIDE.inc(len(without))
@@ -162,6 +171,20 @@ class Unfolder:
                 fault = without[0][-1]
                 raise LineStopped(f"no deed of journeys could be made {_MOST_IN_A_ROW} times in a row: {fault}")
             self._in_a_row += 1
+
+
+async def _enter(connection: Connection, made: Sequence[_Made]) -> list[tuple[_Made, str]]:
+    """Enters actions, each at the time of its decision; those that Postgres does not take, with the fault."""
+
+    async def enter(some: Sequence[_Made]) -> None:
+        by_time: dict[datetime, list[PlannedAction]] = {}
+        for each in some:
+            by_time.setdefault(each.deed.at, []).append(each.action)
+        async with passing_failures(), connection.transaction():
+            for at, actions in by_time.items():
+                await plan_once(connection, actions, at)
+
+    return await in_halves(made, enter, concerns_all=lambda fault: isinstance(fault, Unavailable | LineStopped))
 
 
 def _places(deeds: Sequence[DeedRow]) -> Sequence[tuple[int, int]]:

@@ -104,6 +104,23 @@ async def test_a_deed_that_cannot_be_done_for_a_member_holds_up_nobody(pool: Poo
     assert [row[0] for row in decided] == [house.clock.now()]
 
 
+async def test_an_action_that_postgres_does_not_take_holds_up_nobody(pool: Pool) -> None:
+    house = House(pool, JOURNEY)
+    await through(house, range(9))
+
+    async def faulty(deed: DeedRow, seats: Sequence[Seat]) -> Unfolded:
+        made = (await house.actions(deed, seats)).made
+        return Unfolded([(who, act._replace(document=b"{") if who.member == 7 else act) for who, act in made], [])
+
+    await house.unfold(house.unfolder_by(faulty))
+    found = await aside(pool, JOURNEY)
+    assert [(each.what, each.members, "json" in each.fault) for each in found] == [(What.DEED, 1, True)] * 2
+    assert (len(await house.keys()), await house.decided()) == (16, 0)
+    assert await put_back(pool, JOURNEY, NOW) == 2
+    await house.unfold()
+    assert (len(await house.keys()), await aside(pool)) == (18, [])
+
+
 async def test_where_no_deed_can_be_made_the_worker_stops(pool: Pool) -> None:
     house = House(pool, JOURNEY)
     await through(house, [1])
