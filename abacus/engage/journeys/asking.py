@@ -1,8 +1,9 @@
 """Looks up what many members need at once: what they want of the cheapest origin is loaded in one call."""
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple, Protocol
 
+from abacus.core.errors import Unavailable
 from abacus.engage.journeys.facts import JourneySubject
 from abacus.signals.events.types import Event, Value
 from abacus.signals.facts.types import NOT_NOW, FactRegistry
@@ -10,7 +11,19 @@ from abacus.signals.rules.decide.at_least import AtLeast
 from abacus.signals.rules.decide.plan import Looked, RulePlan
 from abacus.signals.rules.decide.types import Origin, Side
 
+FACTS: Final = "facts"  # what is unavailable where something cannot be told now
+
 Known = Mapping[str, Value | AtLeast | None]
+
+
+class Untold(Unavailable):
+    """Something cannot be told now of members at the gate, by their ids and the keys of what brings them: of these, and
+    of nobody else.
+    """
+
+    def __init__(self, detail: str, places: Iterable[tuple[str, str]]) -> None:
+        super().__init__(FACTS, detail)
+        self.places = frozenset(places)
 
 
 class Goer(Protocol):

@@ -1,5 +1,6 @@
 """Lets members into journeys some days before their points expire, once for the points of each account and day. A page
-of accounts at a time. A process that leads anew looks through the last days once more; nobody enters twice by that.
+of accounts at a time. A process that leads anew looks through the last days once more; nobody enters twice by that. So
+it is when the server of a slice is back that was passed over.
 """
 
 from collections.abc import Callable
@@ -16,7 +17,9 @@ from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.gate import Comer, comer
 from abacus.engage.journeys.wave_gate import WaveGate
 from abacus.engage.notify.decide.ahead import Expiry
-from abacus.engage.notify.expiring import BEFORE_ALL, AccountCursor, expiring
+from abacus.engage.notify.expiring import BEFORE_ALL, AccountCursor, ExpiringAccount, expiring
+from abacus.platform.following.passing_over import PassedOver
+from abacus.platform.kafka.reader import StartAgain
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.signals.events.types import Value
@@ -42,6 +45,7 @@ class ExpiryWaves:
         self._pool = pool
         self._clock = clock
         self._looks: dict[tuple[str, int], _Look] = {}
+        self._over = PassedOver(pool)
 
     def forget(self) -> None:
         """Another process may have led meanwhile."""
@@ -54,19 +58,31 @@ class ExpiryWaves:
             return 0
         if not journey.starts_at <= now < journey.ends_at:
             return 0
+        try:
+            await self._over.look()
+        except StartAgain:  # as another process would
+            self._looks.clear()
         zone = self._zone(journey, now)
         look = self._look((journey.name, how.days), due_days(now, how.days, zone))
         if look.is_through:
             return 0
-        accounts = await expiring(self._pool, journey.country, *look.days, look.after)
+        accounts = await self._accounts(journey.country, look)
         if not accounts:
             look.is_through = True
             return 0
-        accounts = accounts[: self._gate.most(journey)]
         expiries = [expiry for account in accounts for expiry in account.expiries()]
-        await self._gate.let_in(journey, [_comer(journey, how.days, each, zone) for each in expiries])
+        await self._gate.let_in(journey, [_comer(journey, how.days, each, zone) for each in expiries], self._over)
         look.after = accounts[-1].place
         return len(accounts)
+
+    async def _accounts(self, country: str, look: _Look) -> list[ExpiringAccount]:
+        """The next ones, of slices whose servers are there."""
+        try:
+            return await expiring(self._pool, country, look.days, look.after, await self._over.reached())
+        except Unavailable:
+            if not await self._over.find():
+                raise
+            return await self._accounts(country, look)
 
     def _look(self, place: tuple[str, int], due: Days) -> _Look:
         """The present look; the next one, at the days that came since, once that is through."""

@@ -1,6 +1,6 @@
 """The gate of journeys: which members may come in, what is against others, and the way in."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
@@ -12,8 +12,9 @@ from abacus.core.errors import LineStopped, SetAside, Unavailable
 from abacus.core.fields import DocumentFaults
 from abacus.core.members import strange_among
 from abacus.engage.journeys.armed_versions import ArmedVersions
-from abacus.engage.journeys.asking import Asks, Occurs, ask
+from abacus.engage.journeys.asking import FACTS, Asks, Occurs, Untold, ask
 from abacus.engage.journeys.decide.admission import Visits, not_again, not_at, value_of_entry
+from abacus.engage.journeys.decide.armed import Armed
 from abacus.engage.journeys.decide.context import context_document
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.seat import Entry
@@ -39,8 +40,6 @@ NOTHING: Final[Mapping[str, Value]] = MappingProxyType({})
 Thing = TypeVar("Thing")
 Result = TypeVar("Result")
 
-
-FACTS: Final = "facts"
 CANNOT_BE_TOLD: Final = frozenset({FACTS, "journeys"})  # what is unavailable while the database answers
 
 
@@ -49,6 +48,16 @@ def is_passing(fault: Exception) -> bool:
     if isinstance(fault, Unavailable):
         return fault.dependency not in CANNOT_BE_TOLD
     return isinstance(fault, LineStopped)
+
+
+class JourneyAtFault(Unavailable):
+    """A journey itself is at fault: it does not fit what is published, or its country has no card. Nobody comes in
+    until that is mended, and nobody is at fault who would, by these ids and keys.
+    """
+
+    def __init__(self, detail: str, places: Iterable[tuple[str, str]] = ()) -> None:
+        super().__init__("journeys", detail)
+        self.places = frozenset(places)
 
 
 class Comer(NamedTuple):
@@ -76,13 +85,18 @@ class Against(dict[tuple[str, str], str]):
         super().__init__()
         self.seen: dict[tuple[str, str], Sequence[Seen]] = {}
 
-    def refusals(self, journey: Journey, comers: Sequence[Comer]) -> list[Refusal]:
-        """As they are kept, to be told: not of events of other countries, and not under ids that nobody may have."""
+    def refusals(self, journey: Journey, comers: Sequence[Comer]) -> list[tuple[str, Refusal]]:
+        """As they are kept behind their keys, to be told: not of events of other countries, and not under ids that
+        nobody may have.
+        """
         strange = set(strange_among(each.member_id for each in comers))
+        of = journey.name, journey.version
         return [
-            Refusal(
-                *(each.member_id, journey.name, journey.version, each.facts.occurred_at, self[each.place]),
-                self.seen.get(each.place, ()),
+            (
+                each.key,
+                Refusal(
+                    *(each.member_id, *of, each.facts.occurred_at, self[each.place]), self.seen.get(each.place, ())
+                ),
             )
             for each in comers
             if each.place in self and each.member_id not in strange and each.facts.country in {None, journey.country}
@@ -114,7 +128,8 @@ class Gate:
 
     async def let_in(self, journey: Journey, comers: Sequence[Comer], over: PassedOver | None = None) -> int:
         """Members who may come in do so, each once. Returns the number of them. Members of slices that are passed
-        `over` are left out; without it, everybody waits for a slice that is away.
+        `over` are left out; without it, everybody waits for a slice that is away. Raises `Untold`, which names all who
+        cannot be told, and `JourneyAtFault`; none of these came in then.
         """
         against = Against()
         comers = comers if over is None else await over.kept(comers)
@@ -126,7 +141,7 @@ class Gate:
 
         entered = 0
         if entries:
-            entered = sum(await self._split(entries, work, over))
+            entered = sum(await self._split(entries, work, over, lambda each: each.member_id))
             count(entered, len(entries) - entered)
         JOURNEY_ENTRIES.labels("refused").inc(len(comers) - len(entries))
         await self._keep(against.refusals(journey, comers), over)
@@ -150,6 +165,10 @@ class Gate:
         numbers = await self._numbers.give(each.member_id for each in known)
         return [_entry(journey, each, numbers[each.member_id]) for each in known]
 
+    async def check(self, journey: Journey) -> None:
+        """Raises `JourneyAtFault`, and `Unavailable`."""
+        await self._armed(journey, ())
+
     def may_enter(self, journey: Journey, against: Against) -> MayEnter:
         """Whether a member may come in, who was there before; `against` gets the reason where it may not."""
         now = self._clock.now()
@@ -166,28 +185,28 @@ class Gate:
 
         return may_enter
 
-    async def _keep(self, refusals: Sequence[Refusal], over: PassedOver | None) -> None:
-        async def work(slice_: slices.Slice, part: Sequence[Refusal]) -> None:
+    async def _keep(self, refusals: Sequence[tuple[str, Refusal]], over: PassedOver | None) -> None:
+        async def work(slice_: slices.Slice, part: Sequence[tuple[str, Refusal]]) -> None:
             async with slice_.at() as connection:
                 await keep(connection, part)
 
         if refusals:
-            await self._split(refusals, work, over)
+            await self._split(refusals, work, over, lambda each: each[1].member_id)
 
     async def _split(
-        self, things: Sequence[Thing], work: slices.Work[Thing, Result], over: PassedOver | None
+        self,
+        things: Sequence[Thing],
+        work: slices.Work[Thing, Result],
+        over: PassedOver | None,
+        member_of: Callable[[Thing], str],
     ) -> Sequence[Result]:
         if over is not None:
-            return await over.split(things, work, patience_s=None)
-        return (await slices.split(self._pool, things, work, patience_s=None)).whole()
+            return await over.split(things, work, member_of=member_of, patience_s=None)
+        return (await slices.split(self._pool, things, work, member_of=member_of, patience_s=None)).whole()
 
     async def _fitting(self, journey: Journey, comers: Sequence[Comer], against: Against) -> list[Comer]:
         """Those for whom the rule of the entry holds."""
-        try:
-            armed = await self._versions.of(journey.name, journey.version)
-            program = self._cards().in_force(journey.country, self._clock.now()).card.program
-        except (DocumentFaults, SetAside) as fault:
-            raise Unavailable("journeys", f"{journey.label}: {fault}") from fault
+        armed, program = await self._armed(journey, comers)
         if armed.entry is None:
             return list(comers)
         occurs = [Occurs(armed.entry, each.facts, _known(each)) for each in comers]
@@ -195,13 +214,23 @@ class Gate:
             Asks(JourneySubject(each.member_id, each.facts, program, each.facts.occurred_at, journey.zone), one)
             for each, one in zip(comers, occurs, strict=True)
         ]
-        if await ask(asking, self._facts):
-            raise Unavailable(FACTS, f"what the entry of {journey.label} looks up cannot be told now")
+        if given_up := await ask(asking, self._facts):
+            untold = [comers[place].place for place in given_up]
+            raise Untold(f"what the entry of {journey.label} looks up cannot be told now", untold)
         for each, decided in zip(comers, occurs, strict=True):
             if not decided.holds:
                 against[each.place] = "the rule of the entry does not hold"
                 against.seen[each.place] = seen_of(decided.looked)
         return [each for each in comers if each.place not in against]
+
+    async def _armed(self, journey: Journey, comers: Sequence[Comer]) -> tuple[Armed, str]:
+        """The journey, ready to be walked, and the program of its country. Raises `JourneyAtFault`."""
+        try:
+            armed = await self._versions.of(journey.name, journey.version)
+            return armed, self._cards().in_force(journey.country, self._clock.now()).card.program
+        except (DocumentFaults, SetAside) as fault:
+            places = [each.place for each in comers]
+            raise JourneyAtFault(f"{journey.label}: {fault}", places) from fault
 
 
 def begin_of(journey: Journey) -> int:

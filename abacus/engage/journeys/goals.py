@@ -14,14 +14,13 @@ from abacus.core.fields import DocumentFaults
 from abacus.core.recent import Recent
 from abacus.engage.journeys import sum_rows
 from abacus.engage.journeys.armed_versions import ArmedVersions
-from abacus.engage.journeys.asking import Asks, Occurs, ask
+from abacus.engage.journeys.asking import FACTS, Asks, Occurs, ask
 from abacus.engage.journeys.decide.context import read_context
 from abacus.engage.journeys.decide.seat import Seat
 from abacus.engage.journeys.decide.version_events import VersionEvents, first_entries
 from abacus.engage.journeys.decide.ways import NOWHERE, Counted, Outcome
 from abacus.engage.journeys.directory import Running
 from abacus.engage.journeys.facts import JourneySubject
-from abacus.engage.journeys.gate import FACTS
 from abacus.engage.journeys.seat_rows import convert, unconverted
 from abacus.platform import slices
 from abacus.platform.postgres import Connection, Pool

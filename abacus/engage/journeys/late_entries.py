@@ -18,14 +18,16 @@ from abacus.core.errors import Reason, SetAside, Unavailable
 from abacus.core.fields import DocumentFaults
 from abacus.core.recent import Recent
 from abacus.engage.journeys.armed_versions import ArmedVersions
+from abacus.engage.journeys.asking import FACTS
 from abacus.engage.journeys.decide.context import context_document, read_context
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.packs import LARGEST
 from abacus.engage.journeys.decide.words import NO_EVENT
 from abacus.engage.journeys.directory import Running
-from abacus.engage.journeys.gate import FACTS, Comer, Gate, comer, is_passing
+from abacus.engage.journeys.gate import Comer, Gate, JourneyAtFault, comer, is_passing
 from abacus.engage.journeys.late_rows import LateEntry, end_late, journeys_with_late, keep_late, take_late
 from abacus.engage.journeys.metrics import JOURNEY_SET_ASIDE
+from abacus.engage.journeys.sifting import sifted
 from abacus.platform import slices
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
@@ -37,7 +39,6 @@ _FIRST: Final = timedelta(seconds=5)
 _LONGEST: Final = timedelta(hours=1)
 _TRIES: Final = 15  # within some six hours
 _MEANWHILE: Final = timedelta(minutes=5)  # for who tries them
-_MOST_FAILURES: Final = 40  # of parts: what cannot be told concerns more than a few members
 _REMEMBERED: Final = 10_000  # members who were late, and batches
 _IDLE_S: Final = 5.0
 _RNG: Final = random.Random()
@@ -73,16 +74,26 @@ class LateEntries:
         """
         try:
             return await self._gate.let_in(journey, comers)
+        except JourneyAtFault as fault:
+            return await self._keep_of(journey, fault, comers)
         except Exception as fault:
             if is_passing(fault):
                 raise
             if self._may_pass(journey, comers):
                 raise Unavailable(FACTS, str(fault)) from fault
-        entered, faults = await self._sifted(journey, comers)
+        entered, faults = await sifted(self._gate, journey, comers)
         for each, _ in faults:
             self._known.put((journey.name, each.member_id), True)  # noqa: FBT003  # as in a set
         await self.keep(journey, faults)
         return entered
+
+    async def _keep_of(self, journey: Journey, fault: JourneyAtFault, comers: Sequence[Comer]) -> int:
+        """Of a journey that is at fault all are late at once, and none of them has used up a try. It takes nobody else
+        in either: who would come at another time, or is of another country.
+        """
+        late = [each for each in comers if each.place in fault.places]
+        await self.keep(journey, [(each, fault.detail) for each in late], tries=0)
+        return await self._gate.let_in(journey, [each for each in comers if each.place not in fault.places])
 
     def _may_pass(self, journey: Journey, comers: Sequence[Comer]) -> bool:
         """Whether all wait a moment: not for a member who was late before."""
@@ -94,10 +105,10 @@ class LateEntries:
             self._since.put(place, since := now)
         return now - since < _AT_ONCE
 
-    async def keep(self, journey: Journey, faults: Sequence[tuple[Comer, str]]) -> None:
-        """These are late, each with its fault."""
+    async def keep(self, journey: Journey, faults: Sequence[tuple[Comer, str]], *, tries: int = 1) -> None:
+        """These are late, each with its fault, and were tried so often."""
         now = self._clock.now()
-        entries = [_late(journey, each, fault, now) for each, fault in faults]
+        entries = [_late(journey, each, fault, now)._replace(tries=tries) for each, fault in faults]
 
         async def work(slice_: slices.Slice, part: Sequence[LateEntry]) -> None:
             async with slice_.at() as connection:
@@ -115,8 +126,10 @@ class LateEntries:
                 await unless_stopped(asyncio.sleep(_IDLE_S), stop)
 
     async def round(self, stop: asyncio.Event) -> int:
-        """Some late entries of each journey that runs, in each slice that can be reached; the number of them."""
-        newest = {each.name: each for each in self._running().newest}
+        """Some late entries of each journey that runs, in each slice that can be reached; the number of them. Those of
+        a journey that is at fault stay as they are.
+        """
+        newest = {each.name: each for each in self._running().newest if await self._takes(each)}
 
         async def work(slice_: slices.Slice) -> int:
             async with slice_.at() as connection:
@@ -131,6 +144,13 @@ class LateEntries:
         self._health.ready()
         return sum(found.done)
 
+    async def _takes(self, journey: Journey) -> bool:
+        try:
+            await self._gate.check(journey)
+        except JourneyAtFault:
+            return False
+        return True
+
     async def _again(self, slice_: slices.Slice, journey: Journey) -> int:
         async with slice_.at() as connection:
             late = await take_late(connection, journey.name, self._clock.now(), _MEANWHILE, LARGEST)
@@ -144,7 +164,7 @@ class LateEntries:
             except (SetAside, DocumentFaults) as fault:
                 faults[each.member_id, each.key] = str(fault)
         if comers:
-            _, found = await self._sifted(taking, comers)
+            _, found = await sifted(self._gate, taking, comers)
             faults |= {each.place: fault for each, fault in found}
         now = self._clock.now()
         again = [_tried(each, faults[place], now) for each in late if (place := (each.member_id, each.key)) in faults]
@@ -167,25 +187,6 @@ class LateEntries:
         if by not in (journey.entry.on or [NO_EVENT]):
             raise SetAside(Reason.UNSUPPORTED, f"{journey.label} takes nobody in by {'/'.join(by)}")
         return came
-
-    async def _sifted(self, journey: Journey, comers: Sequence[Comer]) -> tuple[int, list[tuple[Comer, str]]]:
-        """How many came in, and who cannot be decided: a part of which that is so is halved."""
-        parts, faults, entered, failures = [list(comers)] if comers else [], list[tuple[Comer, str]](), 0, 0
-        while parts:
-            part = parts.pop()
-            try:
-                entered += await self._gate.let_in(journey, part)
-            except Exception as fault:
-                if is_passing(fault):
-                    raise
-                failures += 1
-                if len(part) == 1:
-                    faults.append((part[0], f"{type(fault).__name__}: {fault}"))
-                elif failures > _MOST_FAILURES:  # its text may name one of them, and is kept with the others too
-                    faults += [(each, f"{type(fault).__name__}, of {len(part)} members at once") for each in part]
-                else:
-                    parts += [part[len(part) // 2 :], part[: len(part) // 2]]
-        return entered, faults
 
 
 def _late(journey: Journey, comer_: Comer, fault: str, now: datetime) -> LateEntry:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
+from abacus.engage.journeys.seat_rows import HAS_ENTERED
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
@@ -31,16 +32,29 @@ class LateEntry(NamedTuple):
     set_aside_at: datetime
 
 
+class Undecided(NamedTuple):
+    """What came `at` a time by which a member could enter, why it cannot be decided, and when it is tried again; people
+    have to try where there is no such time.
+    """
+
+    key: str
+    version: int
+    at: datetime
+    fault: str
+    tries: int
+    due_at: datetime | None
+
+
 class _Key(NamedTuple):
     member_id: str
     journey: str
     key: str
 
 
-# Of one that comes again, because its topic was read again, the first stays.
+# Of one that comes again, because its topic was read again, the first stays; and who has entered by it is not late.
 _KEEP: Final = Statement(f"""
 insert into journey_entry_aside ({columns(LateEntry)}) select u.* from {unnested(LateEntry, **_TYPES)}
-order by u.member_id, u.journey, u.key on conflict do nothing
+where not {HAS_ENTERED} order by u.member_id, u.journey, u.key on conflict do nothing
 """)
 # Who takes entries has time to decide them until they are due again, and locks nothing meanwhile.
 _TAKE: Final = Statement(f"""
@@ -64,6 +78,13 @@ _AGAIN: Final = Statement(f"""
 update journey_entry_aside a set tries = u.tries, due_at = u.due_at, fault = u.fault, version = u.version
 from {unnested(LateEntry, **_TYPES)}
 where a.member_id = u.member_id and a.journey = u.journey and a.key = u.key
+""")
+
+
+_NEWEST: Final = 20  # that are told of a member
+_OF_MEMBER: Final = Statement(f"""
+select {columns(Undecided)} from journey_entry_aside where member_id = :member_id and journey = :journey
+order by at desc, key limit {_NEWEST}
 """)
 
 
@@ -93,6 +114,12 @@ async def end_late(connection: Connection, done: Collection[LateEntry], again: C
         await connection.execute(*_DELETE(**arrays(_Key, keys)))
     if again:
         await connection.execute(*_AGAIN(**arrays(LateEntry, [_storable(each) for each in again])))
+
+
+async def undecided_of(connection: Connection, journey: str, member_id: str) -> list[Undecided]:
+    """The newest ones of a member, in the order of their times."""
+    rows = await connection.fetch(*_OF_MEMBER(member_id=member_id, journey=journey))
+    return [Undecided(*row) for row in reversed(rows)]
 
 
 def _storable(entry: LateEntry) -> LateEntry:

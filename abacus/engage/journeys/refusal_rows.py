@@ -1,6 +1,7 @@
 """The last reason for which a member did not enter a journey, in the slice of the member: one row for each of both.
 
-The same reason is written once an hour: who has many events costs no more than that.
+The same reason is written once an hour: who has many events costs no more than that. Where the member did enter by
+the same event, which is read again, nothing is written.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,6 +11,7 @@ from typing import Final, NamedTuple
 import orjson
 
 from abacus.engage.journeys.decide.visit import Seen
+from abacus.engage.journeys.seat_rows import HAS_ENTERED
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
@@ -36,9 +38,23 @@ class _Row(NamedTuple):
     seen: bytes
 
 
+class _Keyed(NamedTuple):
+    """The row, if the member did not enter under the key."""
+
+    member_id: str
+    journey: str
+    version: int
+    at: datetime
+    why: str
+    seen: bytes
+    key: str
+
+
 _KEEP: Final = Statement(f"""
 insert into journey_refusal as r ({columns(_Row)})
-select u.* from {unnested(_Row, version="integer", seen="json")} order by u.member_id, u.journey
+select distinct on (u.member_id, u.journey) {columns(_Row, "u")}
+from {unnested(_Keyed, version="integer", seen="json")} where not {HAS_ENTERED}
+order by u.member_id, u.journey, u.at desc
 on conflict (member_id, journey) do update
     set version = excluded.version, at = excluded.at, why = excluded.why, seen = excluded.seen
     where r.at < excluded.at and (
@@ -51,12 +67,17 @@ select {columns(_Row)} from journey_refusal where member_id = :member_id and jou
 """)
 
 
-async def keep(connection: Connection, refusals: Iterable[Refusal]) -> None:
-    """The last of each member and journey, where it says something new."""
-    last = {(each.member_id, each.journey): each for each in sorted(refusals, key=lambda each: each.at)}
-    rows = [_Row(*each[:-1], orjson.dumps([list(one) for one in each.seen])) for each in last.values()]
+async def keep(connection: Connection, refusals: Iterable[tuple[str, Refusal]]) -> None:
+    """The last of each member and journey, where it says something new. Each stands behind the key of what would have
+    brought the member in.
+    """
+    rows = [_Keyed(*_row(refusal), key) for key, refusal in refusals]
     if rows:
-        await connection.execute(*_KEEP(**arrays(_Row, rows)))
+        await connection.execute(*_KEEP(**arrays(_Keyed, rows)))
+
+
+def _row(refusal: Refusal) -> _Row:
+    return _Row(*refusal[:-1], orjson.dumps([list(one) for one in refusal.seen]))
 
 
 async def refusal_of(connection: Connection, journey: str, member_id: str) -> Refusal | None:

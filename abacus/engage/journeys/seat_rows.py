@@ -89,6 +89,13 @@ class _Converted(NamedTuple):
     at: datetime
 
 
+# Whether the member of a row called `u` has entered its journey under the row's key. Visits are read in their order, as
+# below.
+HAS_ENTERED: Final = """(
+    select true from seat e where e.member_id = u.member_id and e.journey = u.journey and e.key = u.key
+    order by e.visit limit 1
+) is not null"""
+
 _NUMBERS: Final = {"visit": "integer", "member": "integer", "version": "integer", "node": "integer", "turn": "integer"}
 _JSON: Final = {"context": "json", "event": "json"}
 

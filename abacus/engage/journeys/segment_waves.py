@@ -24,8 +24,10 @@ from abacus.signals.segments.types import NOBODY, Members, Segment
 class SegmentWaves:
     """For one process at a time. Every method raises `Unavailable`."""
 
-    def __init__(self, gate: WaveGate, *, pool: Pool, clock: Clock) -> None:
+    def __init__(self, gate: WaveGate, page: int, *, pool: Pool, clock: Clock) -> None:
+        """`page` is the number of members who come at once."""
         self._gate = gate
+        self._page = page
         self._segments = SegmentStore(pool)
         self._numbers = MemberNumbers(pool)
         self._waves = WaveStore(pool)
@@ -51,7 +53,7 @@ class SegmentWaves:
             self._known.clear()
         name = f"{how.segment} at {at.isoformat()}"
         wave = await self._wave(journey, how, name, at)
-        numbers = wave.following(self._gate.most(journey))
+        numbers = wave.following(self._page)
         if not numbers:
             return 0
         members = await self._numbers.members(numbers)

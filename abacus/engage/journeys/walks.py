@@ -1,7 +1,7 @@
 """Members walk on through journeys to their next waits: all of them together, each on its own version.
 
 Where a value cannot be told now, or a version does not fit what is published, members wait where they are and are
-looked at again a little later. An event or an entry is tried again as a whole.
+looked at again a little later. An event is tried again, and so is an entry.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ from abacus.engage.actions.decide.deeds import Award
 from abacus.engage.actions.types import PlannedAction
 from abacus.engage.campaigns.decide.worth import needs_tier
 from abacus.engage.journeys.armed_versions import ArmedVersions
-from abacus.engage.journeys.asking import Asks, Occurs, ask
+from abacus.engage.journeys.asking import Asks, Occurs, Untold, ask
 from abacus.engage.journeys.decide.armed import Armed, ArmedOccasion
 from abacus.engage.journeys.decide.company import Company, Course, Stand, Wanting
 from abacus.engage.journeys.decide.context import read_context
@@ -93,6 +93,7 @@ class Walks:
         """Raises `Unavailable`."""
         moved: list[Moved] = []
         members: list[_Member] = []
+        waiting: list[tuple[Arrived, str]] = []
         faults: Counter[str] = Counter()
         halts = self._halts()
         for each in arrived:
@@ -106,9 +107,10 @@ class Walks:
                 faults[f"{each.seat.journey}@{each.seat.version}: {fault}"] += 1
                 # To wait mends nothing of a member alone: an event does not move it, and others go on.
                 if each.event is None or isinstance(fault, DocumentFaults):
-                    moved.append(_later(each, now, str(fault)))
+                    waiting.append((each, str(fault)))
         for why, number in faults.items():
             log.warning("members wait in a journey", why=why, members=number)
+        moved += _later(waiting, now)
         called = [each for each in members if each.arrived.event is not None]
         walking = [(each, _woken(each.arrived)) for each in members if each.arrived.event is None]
         for member, exit_ in await self._called(called):
@@ -225,18 +227,18 @@ class Walks:
     async def _walked(self, walking: Sequence[tuple[_Member, Woken]], now: datetime) -> list[Moved]:
         walks = [(member, member.walk(woken, now)) for member, woken in walking]
         given_up = await ask([Asks(member.subject, walk) for member, walk in walks], self._facts)
-        moved = [_later(walks[place][0].arrived, now, "a value cannot be told now") for place in given_up]
+        waiting = [(walks[place][0].arrived, "a value cannot be told now") for place in given_up]
         done = [each for place, each in enumerate(walks) if place not in given_up]
         asked = {member.subject.account for member, walk in done if _by_tier(walk)}
         tiers = await self._tiers(asked) if asked else {}
-        slots = await self._slots(done, now)
+        slots, moved = await self._slots(done, now), list[Moved]()
         for place, (member, walk) in enumerate(done):
             tier = tiers.get(member.subject.account) if _by_tier(walk) else BASE_TIER
             if tier is None:
-                moved.append(_later(member.arrived, now, "the tier cannot be told now"))
+                waiting.append((member.arrived, "the tier cannot be told now"))
             else:
                 moved.append(_moved(member, walk, tier, slots.get(place), now))
-        return moved
+        return moved + _later(waiting, now)
 
     async def _slots(self, done: Sequence[tuple[_Member, Walk]], now: datetime) -> Mapping[int, datetime]:
         """When each who has come to a rate goes on, by its place."""
@@ -284,11 +286,19 @@ def _by_tier(walk: Walk) -> bool:
     return any(isinstance(each.deed, Award) and needs_tier(each.deed) for each in walk.effects)
 
 
-def _later(arrived: Arrived, now: datetime, why: str) -> Moved:
-    """Raises `Unavailable` for an entry and an event: these are tried again as a whole."""
+def _later(waiting: Sequence[tuple[Arrived, str]], now: datetime) -> list[Moved]:
+    """Members wait where they are, for a reason. Raises `Untold` for entries and events: these are tried again."""
+    at_once = [(each.seat, why) for each, why in waiting if each.due is None]
+    if at_once:
+        seat, why = at_once[0]
+        places = [(each.member_id, each.key) for each, _ in at_once]
+        raise Untold(f"{seat.journey}@{seat.version}: {why}", places)
+    return [_again(each, now) for each, _ in waiting]
+
+
+def _again(arrived: Arrived, now: datetime) -> Moved:
     seat = arrived.seat
-    if arrived.due is None or arrived.node is None:
-        raise Unavailable("journeys", f"{seat.journey}@{seat.version}: {why}")
+    assert arrived.node is not None  # noqa: S101  # its time has come there
     is_awaited = seat.node is not None
     waits = Waits(arrived.node, arrived.turn or 0, now + _AGAIN, "UTC", arrived.arm, is_awaited, seat.since)
     return Moved(arrived, (), (), waits)

@@ -65,7 +65,7 @@ _ASKING: Final = 4  # what they look up meanwhile
 _SERVICES_ONLY: Final = 0  # no webhook is called
 _GATHER_S: Final = 0.05
 _WAVES_EVERY_S: Final = 1.0
-_WAVE_PAGE: Final = 1_000  # members or accounts
+_WAVE_PAGE: Final = 1_000  # members
 
 
 async def journey_desk(wiring: Wiring, pool: Pool, approvals: Approvals) -> JourneyDesk:
@@ -153,8 +153,8 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
     orders = OrderTaker(
         running.value, gate, mover, ActionStore(moving, clock), pool=moving, clock=clock, health=starting
     )
-    wave_gate = WaveGate(gate, late, _WAVE_PAGE)
-    segments = SegmentWaves(wave_gate, pool=pool, clock=clock)
+    wave_gate = WaveGate(gate, late)
+    segments = SegmentWaves(wave_gate, _WAVE_PAGE, pool=pool, clock=clock)
     expiries = ExpiryWaves(wave_gate, cards=cards.book, pool=pool, clock=clock)
     waves = Waves(running.value, segments, expiries, clock)
     leading = await wiring.pool(size=1)

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from abacus.core.merge import merged_page, page_size
 from abacus.engage.notify.decide.ahead import Expiry
 from abacus.platform import slices
-from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.postgres import Pool
 from abacus.platform.sql import Statement, columns, row_of
 from abacus.programs.expiry.lapsing_sql import lapsing
 
@@ -67,12 +67,22 @@ class ExpiringAccount(NamedTuple):
         return list(days.values())
 
 
-async def expiring(pool: Pool, country: str, first: date, last: date, after: AccountCursor) -> list[ExpiringAccount]:
-    """The next accounts behind a place, with their points that expire from one day to another. Raises `Unavailable`."""
-    size = page_size(_BATCH, len(await slices.slices_of(pool)))
-    statement = NEXT(country=country, first=first, last=last, most=size, **after._asdict())
-    async with passing_failures(), pool.acquire() as connection:
-        pages = await slices.each(connection, lambda: connection.fetch(*statement))
+async def expiring(
+    pool: Pool,
+    country: str,
+    days: tuple[date, date],
+    after: AccountCursor,
+    within: Sequence[slices.Slice] | None = None,
+) -> list[ExpiringAccount]:
+    """The next accounts behind a place, with their points that expire from one day to another: of all slices, or of
+    some. Raises `Unavailable`.
+    """
+    all_of_them = await slices.slices_of(pool)
+    size = page_size(_BATCH, len(all_of_them))
+    statement = NEXT(country=country, first=days[0], last=days[1], most=size, **after._asdict())
+    parts = {each.number: [each] for each in (all_of_them if within is None else within)}
+    read = slices.fetched_by(lambda _: statement)
+    pages = (await slices.in_slices(pool, parts, read, patience_s=None)).whole()
     return merged_page([_accounts(page) for page in pages], size, lambda account: account.place)
 
 

@@ -53,6 +53,6 @@ class ExpiryReminders:
 
     async def _batches(self, country: str, today: date) -> AsyncIterator[Sequence[Expiry]]:
         after, last = BEFORE_ALL, today + timedelta(days=DAYS_AHEAD[0])  # and today is the last good day of some points
-        while accounts := await expiring(self._pool, country, today, last, after):
+        while accounts := await expiring(self._pool, country, (today, last), after):
             yield [expiry for account in accounts for expiry in account.expiries()]
             after = accounts[-1].place

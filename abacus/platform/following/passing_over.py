@@ -73,6 +73,10 @@ class PassedOver:
         slice_map = await slice_map_of(self._pool)
         return [thing for thing in things if slice_map.slice_of(member_of(thing)) not in self._numbers]
 
+    async def reached(self) -> list[Slice]:
+        """The slices that are not passed over."""
+        return [each for each in await slices.slices_of(self._pool) if each.number not in self._numbers]
+
     async def find(self) -> bool:
         """Passes over slices whose servers are away from now on; whether there are any others than before. Raises
         `Unavailable` when the coordinator is away.

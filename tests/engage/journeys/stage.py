@@ -51,14 +51,14 @@ class Stage:
         around = replace(AROUND, beside=beside)
         asked = [events_of(each) for each in versions]
         self.running = Running(asked, list(newest.values()), around, ended=frozenset(ended))
-        cards = CardBook(CARDS.values())
+        self.cards = CardBook(CARDS.values())
         mover = Mover(walks(*versions, tiers=self.tiers), self.clock)
         self.gate = Gate(
             ArmedVersions(Versions(*versions).of, lambda: AROUND),
             mover,
             FactRegistry(self.tiers),
             holdouts=lambda: beside.holdouts,
-            cards=lambda: cards,
+            cards=lambda: self.cards,
             pool=pool,
             clock=self.clock,
         )

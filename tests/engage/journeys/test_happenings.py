@@ -14,9 +14,10 @@ from abacus.engage.campaigns.decide.cycles import EARNED
 from abacus.engage.journeys.aside_rows import What, aside, put_back
 from abacus.engage.journeys.status import journey_state
 from abacus.platform.postgres import Pool
+from abacus.pricing.decide.book import CardBook
 from abacus.signals.events.types import Event
 from abacus.signals.facts.types import NOT_NOW
-from tests.engage.campaigns.offers import NOW, order
+from tests.engage.campaigns.offers import CARDS, NOW, order
 from tests.engage.journeys.examples import ORDERS, journey, nodes, rule
 from tests.engage.journeys.stage import HOUR, Stage
 from tests.engage.journeys.test_walks import BROKEN, Tiers
@@ -151,6 +152,43 @@ async def test_why_a_member_did_not_enter_is_kept(pool: Pool) -> None:
         ("ann", "it was inside once, and once is the most", "[]"),
         ("bob", "the rule of the entry does not hold", '[["member.tier eq gold","silver",false]]'),
     ]
+
+
+async def test_an_event_that_is_read_again_is_told_as_it_was(pool: Pool) -> None:
+    """Also of a member who was inside as often as it may, and whose rule does not hold any more."""
+    gold: dict[str, Any] = {"entry": {"on": ORDERS, "when": GOLD}, "re_entry": {"again": "after_leaving", "at_most": 2}}
+    stage = Stage(pool, journey(**gold, **nodes("done")), tiers=Tiers({"bob": "gold"}))
+    events = [order(number, after=number * HOUR) for number in (1, 2)]
+    for again in range(2):
+        await stage.happen(*events, at=NOW + (3 + again) * HOUR)
+    assert [visit for _, visit, *_ in await stage.visits()] == [1, 2]
+    stage.tiers.tiers = {"bob": NOT_NOW}
+    for seconds in (0, 2):
+        with suppress(Unavailable):
+            await stage.happen(*events, at=NOW + 5 * HOUR + seconds * SECOND)
+    stage.tiers.tiers = {"bob": "silver"}
+    await stage.happen(*events, at=NOW + 6 * HOUR)
+    told = "select (select count(*) from journey_refusal), (select count(*) from journey_entry_aside)"
+    assert tuple(await pool.fetchrow(told) or ()) == (0, 0)
+    await stage.happen(order(3, after=3 * HOUR), order(1, after=HOUR), at=NOW + 7 * HOUR)
+    assert await pool.fetchval("select count(*) from journey_refusal") == 1
+
+
+async def test_a_journey_that_is_at_fault_uses_up_no_tries(pool: Pool) -> None:
+    """Nobody waits for it either, and nobody else is late."""
+    stage = Stage(pool, journey(entry={"on": ORDERS}))
+    stage.cards = CardBook([])
+    await stage.happen(order(1), order(2, "dot")._replace(country="ID"))
+    late = "select member_id, tries, fault from journey_entry_aside"
+    assert [tuple(row) for row in await pool.fetch(late)] == [
+        ("bob", 0, "welcome@1: unknown-country: no rate card has the scope 'SG'")
+    ]
+    for hours in range(1, 30):
+        assert await stage.look_again(hours * HOUR) == 0
+    assert await pool.fetchval("select tries from journey_entry_aside") == 0
+    stage.cards = CardBook(CARDS.values())
+    assert await stage.look_again(30 * HOUR) == 1
+    assert await stage.visits() == [("bob", 1, 1, None)]
 
 
 @pytest.mark.parametrize(

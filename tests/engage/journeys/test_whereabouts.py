@@ -106,7 +106,7 @@ async def test_the_last_reason_is_kept_once_for_each_member_and_journey(pool: Po
     found: Refusal | None = None
     for refusal, at in told:
         async with slices.at(pool, "bob") as connection:
-            await keep(connection, [refusal])
+            await keep(connection, [("event:1", refusal)])
             found = await refusal_of(connection, "welcome", "bob")
         assert found is not None
         assert found.at == at

@@ -27,8 +27,8 @@ HERD: Final = journey(
 async def main(database_url: str) -> None:
     pool = await open_pool(database_url, size=6, keeps_nothing=True)
     stage, cards = Stage(pool, HERD), CardBook(CARDS.values())
-    gate = WaveGate(stage.gate, stage.late, PAGE)
-    segments = SegmentWaves(gate, pool=pool, clock=stage.clock)
+    gate = WaveGate(stage.gate, stage.late)
+    segments = SegmentWaves(gate, PAGE, pool=pool, clock=stage.clock)
     expiries = ExpiryWaves(gate, cards=lambda: cards, pool=pool, clock=stage.clock)
     waves = Waves(lambda: stage.running, segments, expiries, stage.clock)
     leader = Leader(
