@@ -32,7 +32,10 @@ def _shown(journey: Journey, member: str, found: Whereabouts) -> Iterator[str | 
     if found.refusal is not None:
         version, at = found.refusal.version, _local(journey, found.refusal.at)
         yield f"{at}, not entered into {journey.name}@{version}: {found.refusal.why}{_in_words(found.refusal.seen)}"
-    if not found.visits and found.refusal is None:
+    for each in found.undecided:
+        then = "and people have to retry it" if each.due_at is None else f"tried again {_local(journey, each.due_at)}"
+        yield f"{_local(journey, each.at)}, not decided yet by {each.key}, {then}: {each.fault}"
+    if not found.visits and found.refusal is None and not found.undecided:
         yield f"{member} was never in {journey.name}, and nothing came by which it could have entered"
 
 

@@ -21,7 +21,8 @@ JOURNEY_ASIDE: Final = Gauge("abacus_journey_aside", "Members of journeys who ar
 JOURNEY_LATE: Final = Gauge("abacus_journey_late_seconds", "Since the first wait was over that is not run")
 JOURNEY_PACKS: Final = Gauge("abacus_journey_packs", "Packs of members who wait in journeys")
 # What waits to be done, and seconds since the first of it was decided that a journeyer would do. `what`: deeds, rows of
-# what was decided for members together; orders, to start or end visits. Counted to 100,000 in a slice.
+# what was decided for members together; orders, to start or end visits; entries, which could not be decided, since the
+# first should have been tried again. Counted to 100,000 in a slice.
 JOURNEY_WAITING: Final = Gauge("abacus_journey_waiting", "What waits to be done in journeys", ["what"])
 JOURNEY_WAITING_FOR: Final = Gauge(
     "abacus_journey_waiting_seconds", "Since the first was decided that waits to be done in journeys", ["what"]

@@ -51,6 +51,16 @@ from (
     ) a
 ) o
 """)
+# An entry that could not be decided waits on purpose until it is tried again.
+_LATE: Final = Statement(f"""
+select (
+    select count(*) from (select from journey_entry_aside where due_at is not null limit {MOST_COUNTED}) e
+) as entries, (
+    select min(e.due_at) from unnest(:running::text[]) j (journey) cross join lateral (
+        select due_at from journey_entry_aside where journey = j.journey and due_at <= :now order by due_at limit 1
+    ) e
+) as entries_at
+""")
 _ASIDE: Final = Statement("""
 select journey, sum(members)::bigint from (
     select journey, cardinality(members) as members from pack_aside
@@ -73,7 +83,8 @@ NOTHING: Final = Waiting()
 class JourneyState(NamedTuple):
     """Packs that wait, counted to `MOST_COUNTED` in a slice; since when the first wait of a journey that runs is over;
     and how often members are set aside, by journey. `deeds` were decided for members together, and wait until they are
-    actions; `orders` to start or end a visit wait for their journey.
+    actions; `orders` to start or end a visit wait for their journey; `entries` that could not be decided wait to be
+    tried again, and since a time nobody has.
     """
 
     packs: int
@@ -81,6 +92,7 @@ class JourneyState(NamedTuple):
     aside: Mapping[str, int]
     deeds: Waiting = NOTHING
     orders: Waiting = NOTHING
+    entries: Waiting = NOTHING
 
 
 def told_of(state: JourneyState, now: datetime) -> Undelivered:
@@ -93,10 +105,12 @@ def told_of(state: JourneyState, now: datetime) -> Undelivered:
         "journey_deeds_since": state.deeds.since,
         "journey_orders": state.orders.many,
         "journey_orders_since": state.orders.since,
+        "journey_entries": state.entries.many,
+        "journey_entries_since": state.entries.since,
     }
     told = (
         f"{state.packs:,} packs wait, {state.deeds.many:,} deeds and {state.orders.many:,} orders to be done,"
-        f" {aside:,} members set aside"
+        f" {state.entries.many:,} entries to be decided, {aside:,} members set aside"
     )
     return Undelivered("journeys", told, figures, _problem(state, now))
 
@@ -111,6 +125,7 @@ def _problem(state: JourneyState, now: datetime) -> Problem | None:
         "waits of journeys are over since {}, and nobody goes on": state.late_at,
         "deeds of journeys wait since {}, and nobody does them": state.deeds.since,
         "entries to journeys, or ends of visits, wait since {}": state.orders.since,
+        "entries to journeys that could not be decided wait since {}, and are not tried again": state.entries.since,
     }
     for fault, since in late.items():
         if since is not None and now - since > _LATE_AFTER:
@@ -140,6 +155,7 @@ async def journey_state(pool: Pool, now: datetime) -> JourneyState:
             are_done=[name in doing for name in states],
         ),
     )
+    late = await slices.rows_in_reach(pool, _LATE(running=running, now=now))
     aside: dict[str, int] = {}
     for journey, members in await slices.rows_in_reach(pool, _ASIDE()):
         aside[journey] = aside.get(journey, 0) + members
@@ -149,6 +165,7 @@ async def journey_state(pool: Pool, now: datetime) -> JourneyState:
         aside,
         Waiting(sum(row["deeds"] for row in to_do), _first(row["deeds_at"] for row in to_do)),
         Waiting(sum(row["orders"] for row in to_do), _first(row["orders_at"] for row in to_do)),
+        Waiting(sum(row["entries"] for row in late), _first(row["entries_at"] for row in late)),
     )
 
 
@@ -162,7 +179,7 @@ async def measure(pool: Pool, clock: Clock) -> None:
     state = await journey_state(pool, now)
     JOURNEY_PACKS.set(state.packs)
     JOURNEY_LATE.set(_age(state.late_at, now))
-    for what, waiting in {"deeds": state.deeds, "orders": state.orders}.items():
+    for what, waiting in {"deeds": state.deeds, "orders": state.orders, "entries": state.entries}.items():
         JOURNEY_WAITING.labels(what).set(waiting.many)
         JOURNEY_WAITING_FOR.labels(what).set(_age(waiting.since, now))
     set_series(JOURNEY_ASIDE, state.aside)

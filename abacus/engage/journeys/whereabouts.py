@@ -21,6 +21,7 @@ from abacus.engage.journeys.decide.retrace import retraced
 from abacus.engage.journeys.decide.seat import Seat
 from abacus.engage.journeys.decide.visit import Left, Place, Seen, Visitor, Woken
 from abacus.engage.journeys.decide.walk import Walk
+from abacus.engage.journeys.late_rows import Undecided, undecided_of
 from abacus.engage.journeys.places import waits_at
 from abacus.engage.journeys.refusal_rows import Refusal, refusal_of
 from abacus.engage.journeys.seat_rows import Stay, stays_of
@@ -106,10 +107,13 @@ class VisitOf(NamedTuple):
 
 
 class Whereabouts(NamedTuple):
-    """The visits of a member, the first first, and the last reason for which it did not enter."""
+    """The visits of a member, the first first, the last reason for which it did not enter, and what came by which it
+    may enter yet.
+    """
 
     visits: Sequence[VisitOf]
     refusal: Refusal | None
+    undecided: Sequence[Undecided] = ()
 
 
 async def whereabouts(
@@ -127,6 +131,7 @@ async def whereabouts(
             await _due(connection, each.seat, _waits_at(each, trail)) for each, trail in zip(stays, trails, strict=True)
         ]
         refusal = await refusal_of(connection, journey, member_id)
+        undecided = await undecided_of(connection, journey, member_id)
     retracing = _Retracing(versions, names)
     visits = [
         VisitOf(
@@ -144,7 +149,7 @@ async def whereabouts(
         )
         for stay, trail, until, of_visit in zip(stays, trails, due, done, strict=True)
     ]
-    return Whereabouts(visits, refusal)
+    return Whereabouts(visits, refusal, undecided)
 
 
 def _waits_at(stay: Stay, trail: Sequence[Passage]) -> int | None:
@@ -256,6 +261,7 @@ def where_document(journey: str, member_id: str, found: Whereabouts) -> dict[str
             "why": refusal.why,
             "conditions": [each._asdict() for each in refusal.seen],
         },
+        "undecided": [each._asdict() for each in found.undecided],
     }
 
 

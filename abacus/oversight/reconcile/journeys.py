@@ -1,11 +1,12 @@
 """Visits to journeys: seats held against the sums, and against the packs in which members wait. And what was decided
-there that is no action yet, or cannot be made one.
+there that is no action yet, or cannot be made one; and entries that are not decided.
 """
 
 from datetime import datetime
 from typing import Final, NamedTuple
 
 from abacus.engage.journeys.decide.ways import Outcome
+from abacus.engage.journeys.seat_rows import HAS_ENTERED
 from abacus.oversight.reconcile.decide.lines import Actions, ComparedCounts
 from abacus.oversight.reconcile.messages import LONG_S
 from abacus.platform import slices
@@ -36,6 +37,10 @@ select count(*), count(s.member) from (
     union all
     select journey, member, visit from journey_deed_aside
 ) d left join seat s on s.journey = d.journey and s.member = d.member and s.visit = d.visit
+"""
+# Who has entered by what could not be decided at first waits for nothing more.
+_UNDECIDED: Final = f"""
+select count(*), count(*) filter (where not {HAS_ENTERED}) from journey_entry_aside u
 """
 _NOT_MADE: Final = Statement("""
 select journey, version, node, sum(waiting)::bigint, sum(aside)::bigint from (
@@ -82,13 +87,19 @@ async def compared_visits(connection: Connection) -> list[ComparedCounts]:
     ((entered, left, converted),) = await slices.sums(connection, (_SUMMED,), facts=0, within_s=LONG_S)
     ((visits, over, reached),) = await slices.sums(connection, (_SEATED,), facts=0, within_s=LONG_S)
     ((waiting,),) = await slices.sums(connection, (_WAITING,), facts=0, within_s=LONG_S)
+    ((undecided, outside),) = await slices.sums(connection, (_UNDECIDED,), facts=0, within_s=LONG_S)
+    of_entries = ComparedCounts(
+        "times that an entry waits to be decided, or is set aside", undecided, "without its visit", outside
+    )
+    beside = [of_entries] if undecided else []
     if not entered and not visits:
-        return []
+        return beside
     ((deeds, visited),) = await slices.sums(connection, (_VISITED,), facts=0, within_s=LONG_S)
     of_deeds = ComparedCounts(
         "times that something waits for a member, or is set aside", deeds, "in its visit", visited
     )
     return [
+        *beside,
         *([of_deeds] if deeds else []),
         ComparedCounts("entries of journeys since they began", entered, "visits, inside or over", visits),
         ComparedCounts("members who left journeys", left, "visits that are over", over),

@@ -12,6 +12,7 @@ from abacus.engage.journeys.decide.orders import CALLER, Asking, start_order
 from abacus.engage.journeys.deed_rows import DeedRow
 from abacus.engage.journeys.journey_store import JourneyStore
 from abacus.engage.journeys.kind import JOURNEYS
+from abacus.engage.journeys.late_rows import LateEntry, keep_late
 from abacus.engage.journeys.metrics import JOURNEY_WAITING_FOR
 from abacus.engage.journeys.pack_rows import put
 from abacus.engage.journeys.status import NOTHING, STATUS, JourneyState, Waiting, journey_state, measure, told_of
@@ -28,6 +29,11 @@ async def waits_since(pool: Pool, due: datetime) -> None:
     slice_ = (await slices.slices_of(pool))[0]
     async with slice_.at() as connection, connection.transaction():
         await put(connection, [pack([1], due)])
+
+
+def late(member_id: str, due_at: datetime | None) -> LateEntry:
+    key = f"event:{due_at}"
+    return LateEntry(member_id, "welcome", key, 1, NOW, None, None, 1, due_at, "cannot be told", NOW)
 
 
 async def test_waits_of_journeys_that_run_are_late(pool: Pool) -> None:
@@ -49,11 +55,11 @@ async def test_waits_of_journeys_that_run_are_late(pool: Pool) -> None:
     assert (await journey_state(pool, now)).late_at is None
 
 
-async def test_deeds_and_orders_wait_since_they_were_decided(pool: Pool) -> None:
-    """Also an order that was put off. For a journey that is paused nobody does them."""
+async def test_what_waits_to_be_done_waits_since_it_was_decided(pool: Pool) -> None:
+    """Also an order that was put off. An entry waits since it should have been tried. A paused journey does nothing."""
     store, now = JourneyStore(pool), SystemClock().now()
     await agree(pool, JOURNEYS, store, journey(ends_at=(now + timedelta(days=30)).isoformat()), AROUND)
-    assert (await journey_state(pool, now))[3:] == (NOTHING, NOTHING)
+    assert (await journey_state(pool, now))[3:] == (NOTHING, NOTHING, NOTHING)
     first, second = now - timedelta(minutes=10), now - timedelta(minutes=7)
     for number, at in enumerate((second, first)):
         order = start_order(Asking("welcome", f"m{number}", f"key:{number}", CALLER, "partner:acme"), {}, now)
@@ -61,12 +67,14 @@ async def test_deeds_and_orders_wait_since_they_were_decided(pool: Pool) -> None
             await plan(connection, [order._replace(due_at=now + timedelta(seconds=30))], at)
             deed = DeedRow("welcome", at, 1, 1, 3, 0, None, [number], [1])
             await connection.copy_records_to_table("journey_deed", records=[deed], columns=DeedRow._fields)
-    assert (await journey_state(pool, now))[3:] == (Waiting(2, first), Waiting(2, first))
+        async with slices.at(pool, order.member_id) as connection:
+            await keep_late(connection, [late(order.member_id, due) for due in (at, now + timedelta(hours=1), None)])
+    assert (await journey_state(pool, now))[3:] == (Waiting(2, first), Waiting(2, first), Waiting(4, first))
     await measure(pool, SystemClock())
     values = {each.labels["what"]: each.value for family in JOURNEY_WAITING_FOR.collect() for each in family.samples}
-    assert {what: round(value / 60) for what, value in values.items()} == {"deeds": 10, "orders": 10}
+    assert {what: round(value / 60) for what, value in values.items()} == {"deeds": 10, "orders": 10, "entries": 10}
     await store.move("welcome", 1, Act.PAUSE, Change("person:ann", now))
-    assert (await journey_state(pool, now))[3:] == (Waiting(2, None), Waiting(2, None))
+    assert (await journey_state(pool, now))[3:] == (Waiting(2, None), Waiting(2, None), Waiting(4, None))
 
 
 @pytest.mark.parametrize(
@@ -81,6 +89,10 @@ async def test_deeds_and_orders_wait_since_they_were_decided(pool: Pool) -> None
         (
             JourneyState(3, None, {}, orders=Waiting(2, datetime(2026, 3, 2, 3, 50, tzinfo=UTC))),
             "entries to journeys, or ends of visits, wait since 2026-03-02 03:50:00 UTC",
+        ),
+        (
+            JourneyState(3, None, {}, entries=Waiting(2, datetime(2026, 3, 2, 3, 50, tzinfo=UTC))),
+            "entries to journeys that could not be decided wait since 2026-03-02 03:50:00 UTC, and are not tried again",
         ),
         (
             JourneyState(3, None, {"welcome": 2}),

@@ -1,17 +1,22 @@
 """Where a member is in a journey, and how it came there: each decision by the values that were there then."""
 
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any, Final
 
+from abacus.core.errors import Unavailable
 from abacus.engage.journeys.armed_versions import ArmedVersions
 from abacus.engage.journeys.decide.visit import Seen
 from abacus.engage.journeys.refusal_rows import Refusal, keep, refusal_of
 from abacus.engage.journeys.whereabouts import Whereabouts, whereabouts
 from abacus.platform import slices
 from abacus.platform.postgres import Pool
+from abacus.signals.facts.types import NOT_NOW
 from tests.engage.campaigns.offers import NOW, order
 from tests.engage.journeys.examples import AROUND, HELLO, ORDERS, journey, nodes, rule
-from tests.engage.journeys.test_walks import Versions
+from tests.engage.journeys.stage import Stage
+from tests.engage.journeys.test_happenings import GOLD
+from tests.engage.journeys.test_walks import Tiers, Versions
 from tests.engage.journeys.trip import Trip
 from tests.engage.journeys.unfolding import WAYS, House, deed_actions, through
 
@@ -90,7 +95,18 @@ async def test_what_waits_to_be_done_and_what_cannot_be_done_is_told(pool: Pool)
 
 
 async def test_who_never_entered_was_nowhere(pool: Pool) -> None:
-    assert await where(Trip(pool, journey()), "bob") == Whereabouts([], None)
+    assert await where(Trip(pool, journey()), "bob") == Whereabouts([], None, [])
+
+
+async def test_what_cannot_be_decided_yet_is_told(pool: Pool) -> None:
+    stage = Stage(pool, journey(entry={"on": ORDERS, "when": GOLD}), tiers=Tiers({"bob": NOT_NOW}))
+    for at in (NOW, NOW + timedelta(seconds=2)):
+        with suppress(Unavailable):
+            await stage.happen(order(1), at=at)
+    found = await where(Trip(pool, journey()), "bob")
+    fault = "what the entry of welcome@1 looks up cannot be told now"
+    assert [(each.key, each.at, each.tries) for each in found.undecided] == [(order(1).key, NOW, 1)]
+    assert (fault in found.undecided[0].fault, found.visits, found.refusal) == (True, [], None)
 
 
 async def test_the_last_reason_is_kept_once_for_each_member_and_journey(pool: Pool) -> None:

@@ -12,6 +12,7 @@ from abacus.engage.journeys.aside_rows import set_deeds_aside
 from abacus.engage.journeys.deed_rows import DeedRow
 from abacus.engage.journeys.journey_store import JourneyStore
 from abacus.engage.journeys.kind import JOURNEYS
+from abacus.engage.journeys.late_rows import LateEntry, keep_late
 from abacus.oversight.reconcile.decide.lines import Actions, added
 from abacus.oversight.reconcile.journeys import compared_visits, deeds_not_made
 from abacus.platform import slices
@@ -90,6 +91,23 @@ async def test_what_is_decided_belongs_to_a_visit(pool: Pool) -> None:
     await travelled(pool)
     await decide(pool, 3, 1, 2, 77)
     assert (await compared(pool))[0] == (3, 2)
+
+
+async def test_an_entry_that_is_not_decided_is_beside_the_visits(pool: Pool, database_url: str) -> None:
+    async def wait(*keys: str) -> None:
+        async with slices.at(pool, "m1") as connection:
+            entry = LateEntry("m1", "welcome", "", 1, NOW, None, None, 1, None, "cannot be told", NOW)
+            await keep_late(connection, [entry._replace(key=key) for key in keys])
+
+    await wait("a")
+    assert await compared(pool) == [(1, 1)]
+    await travelled(pool)
+    done = await pool.fetchval("select key from seat where member_id = 'm1'")
+    await wait("b", done)  # which is not late, because it was done
+    assert (await compared(pool))[0] == (2, 2)
+    tables = tables_of("journey_entry_aside").split(", ")
+    await as_owner(database_url, *(f"update {each} set key = '{done}' where key = 'b'" for each in tables))
+    assert (await compared(pool))[0] == (2, 1)
 
 
 @pytest.mark.parametrize(
