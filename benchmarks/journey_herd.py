@@ -33,7 +33,7 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
-from abacus.signals.facts.decide.catalog import AnyName
+from abacus.signals.rules.decide.names import AnyName
 from abacus.signals.facts.types import FactRegistry
 from abacus.signals.segments.sets import Pair
 from abacus.signals.segments.types import Members

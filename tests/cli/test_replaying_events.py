@@ -26,7 +26,7 @@ async def test_what_can_be_read_now_is_published_and_the_rest_stays(house: House
     large = {**DROP, "note": "x" * 200_000}  # more than any queue takes
     messages = (large, put(DROP, "/at", "noon"), {**DROP, "type": "snow"})
     items = [
-        event_item(Record(json.dumps(message).encode(), TOPIC, 0, offset), FAULT)
+        event_item(Record(json.dumps(message).encode(), TOPIC, 0, offset), FAULT, bytes)
         for offset, message in enumerate(messages)
     ]
     quarantine = QuarantineStore(house.pool, SystemClock())
@@ -51,7 +51,7 @@ async def test_what_can_be_read_now_is_published_and_the_rest_stays(house: House
 
 
 async def test_events_need_a_broker_to_be_replayed(house: House) -> None:
-    item = event_item(Record(json.dumps(DROP).encode(), TOPIC, 0, 1), FAULT)
+    item = event_item(Record(json.dumps(DROP).encode(), TOPIC, 0, 1), FAULT, bytes)
     quarantine = QuarantineStore(house.pool, SystemClock())
     await quarantine.add([item])
     ran = await abacus("quarantine", "replay", item.id, env={**house.environment(), "ABACUS_KAFKA_BOOTSTRAP": ""})
@@ -70,7 +70,7 @@ async def test_a_dry_run_says_what_would_come_of_each_item(house: House, tmp_pat
         now=SystemClock().now(),
     )
     events = [
-        event_item(Record(json.dumps(message).encode(), TOPIC, 0, offset), FAULT)
+        event_item(Record(json.dumps(message).encode(), TOPIC, 0, offset), FAULT, bytes)
         for offset, message in enumerate((DROP, put(DROP, "/at", "noon")))
     ]
     sales = [

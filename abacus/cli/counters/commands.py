@@ -30,9 +30,10 @@ from abacus.cli.terminal.shell import CommandGroup, settings
 from abacus.documents.types import Record
 from abacus.signals.counters.decide.definition import Definition, to_document
 from abacus.signals.counters.decide.definition_document import faults_today
+from abacus.signals.counters.decide.publications import CounterPublications
 from abacus.signals.counters.kind import COUNTERS
-from abacus.signals.events.decide.source import Source, parse_source
-from abacus.signals.events.kind import Sources, by_name
+from abacus.signals.events.decide.source import parse_source
+from abacus.signals.events.kind import by_name
 from abacus.signals.events.wiring import built_in_sources
 
 app = CommandGroup(
@@ -66,10 +67,10 @@ async def list_counters(
 ) -> Answer:
     """List the latest version of each definition, with its state."""
     async with at_desk(FAMILY.desk) as (desk, _):
-        sources, latest = await desk.around(), await desk.records()
+        around, latest = await desk.around(), await desk.records()
         records = latest if name is None else await desk.versions(name)
     in_question = {each.version.key: each.version.number for each in latest}
-    rows = [_row(record, sources, in_question) for record in records]
+    rows = [_row(record, around, in_question) for record in records]
     shown = ("name", "id", "template", "on", "timezone", "keep", "state")
     return Answer(rows, Table("Counters", shown, [[cell(row[column]) for column in shown] for row in rows]))
 
@@ -111,16 +112,16 @@ app.command("cache")(cache)
 app.command("reconcile")(reconcile)
 
 
-def _in_files(sources: Sequence[Path]) -> Sources:
+def _in_files(sources: Sequence[Path]) -> CounterPublications:
     """The sources of these files, and the sources that are there from the start. Raises `DocumentFaults`."""
     read, faults = read_files(sources, parse_source)
     refuse(faults)
-    return by_name(built_in_sources(settings()), (source for _, source in read))
+    return CounterPublications(by_name(built_in_sources(settings()), (source for _, source in read)))
 
 
-def _row(record: Record[Definition], sources: Mapping[str, Source], latest: Mapping[Any, int]) -> dict[str, Any]:
+def _row(record: Record[Definition], around: CounterPublications, latest: Mapping[Any, int]) -> dict[str, Any]:
     definition, version = record
-    faults = faults_today(definition, sources)
+    faults = faults_today(definition, around)
     state = "in force" if not faults else "misfit"
     if definition.retired:
         state = "retired"

@@ -8,8 +8,8 @@ from abacus.cli.documents.family import Family
 from abacus.cli.terminal.command_actor import CommandActor
 from abacus.cli.terminal.shell import settings
 from abacus.signals.counters.counter_desk import CounterDesk
+from abacus.signals.counters.decide.publications import CounterPublications
 from abacus.signals.counters.kind import COUNTERS
-from abacus.signals.events.kind import Sources
 from abacus.signals.events.wiring import built_in_sources
 
 
@@ -17,8 +17,9 @@ def counter_desk(at: CommandActor) -> CounterDesk:
     return CounterDesk(at.pool, at.clock, built_in_sources(settings()))
 
 
-def _with_drafts(sources: Sources, drafts: Mapping[str, Sequence[Any]]) -> Sources:
-    return {**sources, **{source.name: source for source in drafts.get("events", ())}}
+def _with_drafts(around: CounterPublications, drafts: Mapping[str, Sequence[Any]]) -> CounterPublications:
+    drafted = {source.name: source for source in drafts.get("events", ())}
+    return around._replace(sources={**around.sources, **drafted})
 
 
 FAMILY: Final = Family(

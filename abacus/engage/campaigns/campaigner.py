@@ -24,6 +24,7 @@ from abacus.platform.quarantine.types import Item, origin_of
 from abacus.pricing.decide.book import CardBook
 from abacus.signals.events.decide.event_reader import EventReader
 from abacus.signals.events.decide.substream import followed_topics, reader_of
+from abacus.signals.events.decide.whereabouts import Locate
 from abacus.signals.events.replay import again_topic, event_item
 from abacus.signals.events.types import Event, Position
 
@@ -33,7 +34,8 @@ _AT_ONCE: Final = 2_000  # events in one transaction
 class CampaignTopics:
     """What each topic's events are decided by. Raises `Unavailable` as `in_force` does."""
 
-    def __init__(self, in_force: Callable[[], InForce], events_topic: str) -> None:
+    def __init__(self, in_force: Callable[[], InForce], events_topic: str, locate: Locate | None = None) -> None:
+        self._locate = locate
         self._in_force = in_force
         self._events_topic = events_topic
         self._readers: dict[str, tuple[InForce, EventReader]] = {}
@@ -48,7 +50,7 @@ class CampaignTopics:
         now, known = self._in_force(), self._readers.get(topic)
         if known is None or known[0] is not now:
             form = self._events_topic if topic == again_topic(self._events_topic) else topic
-            reader = reader_of(form, now.index.types(), now.around.sources, self._events_topic)
+            reader = reader_of(form, now.index.types(), now.around.sources, self._events_topic, self._locate)
             known = self._readers[topic] = now, reader
         return known[1]
 
@@ -106,18 +108,21 @@ class Campaigner:
             try:
                 event = reader.read(record.value, now)
             except SetAside as fault:
-                aside.append(event_item(record, fault))
+                aside.append(event_item(record, fault, reader.kept))
                 continue
             if event is None:
                 continue
             seen.append(event)
+            if not (answering := self._topics.answering(event)):
+                continue
+            body = reader.kept(record.value)
             origin = origin_of(record.topic, record.partition, record.offset)
             position = Position(record.topic, record.partition, record.offset)
-            for armed in self._topics.answering(event):
+            for armed in answering:
                 try:
                     card = cards.in_force(armed.campaign.country, event.occurred_at)
                 except SetAside as fault:
-                    aside.append(item_of(origin, record.value, armed.campaign, fault))
+                    aside.append(item_of(origin, body, armed.campaign, fault))
                     continue
-                candidates.append(Candidate(origin, record.value, event, armed, card, position))
+                candidates.append(Candidate(origin, body, event, armed, card, position))
         return candidates

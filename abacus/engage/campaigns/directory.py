@@ -17,7 +17,7 @@ from abacus.signals.counters.kind import COUNTERS
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.decide.substream import Asked
 from abacus.signals.events.kind import SOURCES, by_name
-from abacus.signals.facts.decide.catalog import AnyName
+from abacus.signals.rules.decide.names import AnyName
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class CampaignDirectory(StatedDirectory[Campaign, InForce]):
         holdouts, around = holdouts_of(read.beside), self._around
         now_published = sources, counters, services, holdouts
         if around is None or now_published != (around.sources, around.counters, around.externals, around.holdouts):
-            # What was approved names no segment and no webhook that was not there.
+            # What was approved names no segment, no webhook and no region that was not there.
             now, every = self._clock.now(), AnyName()
             around = self._around = Publications(
                 sources,
@@ -79,6 +79,7 @@ class CampaignDirectory(StatedDirectory[Campaign, InForce]):
                 counters=counters,
                 segments=every,
                 webhooks=every,
+                regions=every,
                 externals=services,
                 holdouts=holdouts,
             )

@@ -17,7 +17,7 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.explanation.types import Campaigned
 from abacus.signals.events.decide.source import Source
-from abacus.signals.facts.decide.catalog import AnyName
+from abacus.signals.rules.decide.names import AnyName
 
 
 async def given_of(
@@ -53,4 +53,4 @@ def _card(name: str, book: CardBook) -> PublishedCard | None:
 def _whatever_was_there(around: Publications) -> Publications:
     """Segments that were dropped and counters that were retired since were there when the points were given."""
     counters = {name: replace(each, retired_at=None) for name, each in around.counters.items()}
-    return replace(around, segments=AnyName(), counters=counters)
+    return replace(around, segments=AnyName(), regions=AnyName(), counters=counters)

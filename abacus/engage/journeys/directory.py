@@ -25,7 +25,7 @@ from abacus.signals.events.decide.source import Source
 from abacus.signals.events.decide.substream import Asked, Types
 from abacus.signals.events.decide.vocabulary import EventType
 from abacus.signals.events.kind import SOURCES, by_name
-from abacus.signals.facts.decide.catalog import AnyName
+from abacus.signals.rules.decide.names import AnyName
 
 _BESIDE: Final = (COUNTERS, SOURCES, DOWNSTREAMS, CONTACT_POLICIES)
 
@@ -174,7 +174,7 @@ class JourneyDirectory(FreshCopy[_Read, Running]):
             known.beside.holdouts,
             known.journeys,
         ):
-            # What was approved names no segment, no webhook and no campaign that was not there.
+            # What was approved names no segment, no webhook, no region and no campaign that was not there.
             every = AnyName()
             beside = Publications(
                 sources,
@@ -182,6 +182,7 @@ class JourneyDirectory(FreshCopy[_Read, Running]):
                 counters=counters,
                 segments=every,
                 webhooks=every,
+                regions=every,
                 externals=services,
                 holdouts=holdouts,
             )

@@ -21,6 +21,7 @@ from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item
 from abacus.signals.events.decide.event_reader import EventReader
 from abacus.signals.events.decide.substream import followed_topics, reader_of
+from abacus.signals.events.decide.whereabouts import Locate
 from abacus.signals.events.replay import event_item
 from abacus.signals.events.types import Event
 
@@ -33,7 +34,8 @@ _CLOCKS_DIFFER: Final = timedelta(seconds=1)  # the broker's and ours
 class JourneyTopics:
     """The topics of journeys, and how each is read. Raises `Unavailable` as `running` does."""
 
-    def __init__(self, running: Callable[[], Running], events_topic: str) -> None:
+    def __init__(self, running: Callable[[], Running], events_topic: str, locate: Locate | None = None) -> None:
+        self._locate = locate
         self._running = running
         self._events_topic = events_topic
         self._readers: dict[str, tuple[Running, EventReader]] = {}
@@ -51,7 +53,7 @@ class JourneyTopics:
         """The same object until a document changes."""
         now, known = self._running(), self._readers.get(topic)
         if known is None or known[0] is not now:
-            reader = reader_of(topic, now.types(), now.around.beside.sources, self._events_topic)
+            reader = reader_of(topic, now.types(), now.around.beside.sources, self._events_topic, self._locate)
             known = self._readers[topic] = now, reader
         return known[1]
 
@@ -96,7 +98,7 @@ class JourneyFollower:
             try:
                 event = reader.read(record.value, now)
             except SetAside as fault:
-                aside.append(event_item(record, fault))
+                aside.append(event_item(record, fault, reader.kept))
             else:
                 events += [] if event is None else [event]
         await self._quarantine.add(aside)

@@ -24,8 +24,9 @@ from abacus.platform.fresh_copy import Cadence, FreshCopy
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement
 from abacus.signals.counters.kind import COUNTERS
-from abacus.signals.facts.decide.catalog import MEMBER, SEGMENT, AnyName
+from abacus.signals.facts.decide.catalog import MEMBER, SEGMENT
 from abacus.signals.rules.decide.document import parse_rule
+from abacus.signals.rules.decide.names import AnyName
 from abacus.signals.rules.decide.parts import looked_up_sides
 from abacus.signals.rules.decide.types import Rule, Side
 

@@ -26,9 +26,10 @@ from abacus.engage.offers.qualifier import MemberReader, Qualifier
 from abacus.engage.offers.spent import leave_out, read_marks
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.pricing.decide.book import CardBook
-from abacus.signals.facts.decide.catalog import SEGMENT, AnyName
+from abacus.signals.facts.decide.catalog import SEGMENT
 from abacus.signals.facts.types import FactRegistry
 from abacus.signals.rules.decide.document import parse_rule
+from abacus.signals.rules.decide.names import AnyName
 from abacus.signals.rules.decide.parts import looked_up_sides
 from abacus.signals.rules.decide.types import Rule
 from abacus.signals.segments.sets import segment_sets

@@ -12,7 +12,7 @@ from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.reward_store import RewardStore
 from abacus.platform.postgres import Pool
 from abacus.signals.counters.kind import COUNTERS
-from abacus.signals.facts.decide.catalog import AnyName
+from abacus.signals.rules.decide.names import AnyName
 
 
 class RewardDirectory(StatedDirectory[Reward, Mapping[str, Offered]]):

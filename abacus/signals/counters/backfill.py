@@ -79,6 +79,7 @@ class Backfill:
                 BatchWriter(part.writer(each), self._in_force.read, self._measures, later[each]),
                 some,
                 _behind(places[part.writer(each)]),
+                self._in_force.kept,
             )
             for each, some in records.items()
         ]

@@ -46,11 +46,14 @@ _MOST_UNSAVED: Final = 20_000
 
 
 class Work(NamedTuple):
-    """The next records of a writer: from the offset `since` on, which is the first behind its tally."""
+    """The next records of a writer: from the offset `since` on, which is the first behind its tally; and what may be
+    `kept` of a message.
+    """
 
     reading: BatchWriter
     records: Sequence[Record]
     since: int
+    kept: Callable[[bytes], bytes]
 
 
 class _Examined(NamedTuple):
@@ -157,7 +160,7 @@ class EventCounter:
         outcomes: dict[int, CountedBatch] = {}
         news: dict[int, list[Row]] = {}
         changes: dict[RowKey, Cell] = {}
-        for (reading, records, _), found in piece:
+        for (reading, records, *_), found in piece:
             repeated, news[reading.writer] = self._remembering.repeats(found, known, now, reading.later)
             changes |= cells(found, repeated, reading.writer)
             outcomes[reading.writer] = _outcome(found, len(repeated), len(records))
@@ -213,7 +216,8 @@ def _pieces(works: Iterable[Work], size: int) -> Iterator[Sequence[Work]]:
 
 
 def _items(examined: _Examined) -> list[Item]:
-    return [event_item(examined.work.records[place], fault) for place, fault in examined.findings.bad]
+    work, bad = examined.work, examined.findings.bad
+    return [event_item(work.records[place], fault, work.kept) for place, fault in bad]
 
 
 def _outcome(found: Findings, repeated: int, seen: int) -> CountedBatch:

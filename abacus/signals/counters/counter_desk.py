@@ -13,6 +13,7 @@ from abacus.platform.sql import Statement, row_of
 from abacus.signals.counters.decide.account import PartitionAccount
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import Definition
+from abacus.signals.counters.decide.publications import CounterPublications
 from abacus.signals.counters.kind import COUNTERS, held_sources
 from abacus.signals.counters.new_keys import DayOfKeys, RefusedOnDay, new_keys_of, refused_keys
 from abacus.signals.counters.reading.decide.plan import LookupPlan, Planner
@@ -34,7 +35,6 @@ from abacus.signals.counters.store.postgres import PostgresCounterStore
 from abacus.signals.counters.types import Grain, SlotRange
 from abacus.signals.events.decide.builtin import POINTS, SOURCE_VARIABLE
 from abacus.signals.events.decide.source import Source
-from abacus.signals.events.kind import Sources
 
 _CHART_WITHIN_S: Final = 30.0
 
@@ -65,7 +65,7 @@ async def accounts(pool: Pool) -> list[PartitionAccount]:
         return [row_of(PartitionAccount, row) for row in await pool.fetch(*_ACCOUNTS())]
 
 
-class CounterDesk(DocumentDesk[Definition, Sources]):
+class CounterDesk(DocumentDesk[Definition, CounterPublications]):
     """`counts` is where they are, if that is another store than this database; `sums` are told as series beside them.
     Every method raises `Unavailable` while a store is away, and `Refused` for what cannot be done.
     """

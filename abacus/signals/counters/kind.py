@@ -17,13 +17,15 @@ from abacus.signals.counters.decide.definition import NAME_PATTERN, Definition, 
 from abacus.signals.counters.decide.definition_document import parse_definition, restore_definition
 from abacus.signals.counters.decide.definition_form import COUNTER_FORM, counter_choices
 from abacus.signals.counters.decide.diff import describe_changes, described, faults_beside
+from abacus.signals.counters.decide.publications import CounterPublications
 from abacus.signals.counters.decide.topics import InForce, in_force, topics_of
 from abacus.signals.events.decide.source import Source
-from abacus.signals.events.kind import SOURCE_READER, SOURCES, Sources, by_name
+from abacus.signals.events.decide.whereabouts import Locate
+from abacus.signals.events.kind import SOURCE_READER, SOURCES, by_name
 
 
-async def _read(document: Mapping[str, object], sources: Sources) -> Definition:
-    return parse_definition(document, sources)
+async def _read(document: Mapping[str, object], around: CounterPublications) -> Definition:
+    return parse_definition(document, *around)
 
 
 def _restore(document: Mapping[str, Any], version: Version) -> Definition:
@@ -31,11 +33,11 @@ def _restore(document: Mapping[str, Any], version: Version) -> Definition:
     return restore_definition(document, version.number, version.published_at, retired.at if retired else None)
 
 
-def _check(draft: Definition, latest: Iterable[Definition], _: Sources) -> list[Fault]:
+def _check(draft: Definition, latest: Iterable[Definition], _: CounterPublications) -> list[Fault]:
     return faults_beside(draft, latest)
 
 
-COUNTERS: Final[DocumentKind[Definition, Sources]] = DocumentKind(
+COUNTERS: Final[DocumentKind[Definition, CounterPublications]] = DocumentKind(
     word="definition",
     plural="counter definitions",
     noun="counter",
@@ -77,11 +79,12 @@ def counter_directory(pool: Pool, built_in: Iterable[Source], cadence: Cadence =
     )
 
 
-def held_sources(built_in: Iterable[Source]) -> Look[Sources]:
-    """All sources; none is published until the transaction ends."""
+def held_sources(built_in: Iterable[Source]) -> Look[CounterPublications]:
+    """All sources, of which none is published until the transaction ends, and the regions in force."""
 
-    async def look(connection: Connection) -> Sources:
-        return by_name(built_in, documents(await SOURCE_READER.held(connection)))
+    async def look(connection: Connection) -> CounterPublications:
+        sources = by_name(built_in, documents(await SOURCE_READER.held(connection)))
+        return CounterPublications(sources, frozenset())
 
     return look
 
@@ -89,9 +92,10 @@ def held_sources(built_in: Iterable[Source]) -> Look[Sources]:
 class Documents:
     """What each topic's events are counted by. Raises `Unavailable` as `catalog` does."""
 
-    def __init__(self, catalog: Callable[[], Catalog], events_topic: str) -> None:
+    def __init__(self, catalog: Callable[[], Catalog], events_topic: str, locate: Locate | None = None) -> None:
         self._catalog = catalog
         self._events_topic = events_topic
+        self._locate = locate
         self._of: dict[str, InForce] = {}
 
     def topics(self) -> Collection[str]:
@@ -102,5 +106,5 @@ class Documents:
         """The same object until a document changes."""
         catalog, known = self._catalog(), self._of.get(topic)
         if known is None or known.catalog is not catalog:
-            known = self._of[topic] = in_force(catalog, topic, self._events_topic)
+            known = self._of[topic] = in_force(catalog, topic, self._events_topic, self._locate)
         return known

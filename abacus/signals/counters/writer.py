@@ -102,9 +102,8 @@ class CounterWriter:
 
     def _work(self, partition: int, records: Sequence[Record], in_force: InForce) -> Work:
         opened = self._partitions[partition]
-        return Work(
-            BatchWriter(opened.writer, in_force.read, opened.measures), records, since=opened.place.tally.upto + 1
-        )
+        reading, since = BatchWriter(opened.writer, in_force.read, opened.measures), opened.place.tally.upto + 1
+        return Work(reading, records, since, in_force.kept)
 
     def _tell(self, outcomes: Iterable[CountedBatch]) -> None:
         for each in outcomes:

@@ -12,6 +12,7 @@ from abacus.platform.kafka.publisher import DEPENDENCY, StreamMessage
 from abacus.signals.events.decide.form import EventFault
 from abacus.signals.events.decide.message import EventMessage, encode_event, partition_key
 from abacus.signals.events.decide.posted import NotASender, PostedReader
+from abacus.signals.events.decide.whereabouts import Locate
 from abacus.signals.events.kind import Sources
 from abacus.signals.events.metrics import EVENTS_POSTED
 from abacus.signals.events.types import Event
@@ -33,6 +34,7 @@ class EventDesk:
         sources: FreshCopy[Any, Sources],
         publish: Publish,
         *,
+        locate: Locate | None = None,
         gather_s: float = _GATHER_S,
         most_together: int | None = None,
         answer_within_s: float = _ANSWER_WITHIN_S,
@@ -40,10 +42,11 @@ class EventDesk:
     ) -> None:
         self._sources = sources
         self._publish = publish
+        self._locate = locate
         self._answer_within_s = answer_within_s
         self._most_waiting_bytes = most_waiting_bytes
         self._waiting_bytes = 0
-        self._reader = PostedReader({})
+        self._reader = PostedReader({}, locate)
         # One round at a time: while the broker has one in hand, the next one fills.
         self._gatherer: Gatherer[Sequence[StreamMessage], None] = Gatherer(
             self._publish_all, gather_s=gather_s, most_together=most_together, at_once=1
@@ -78,7 +81,7 @@ class EventDesk:
 
     def rehearsing(self) -> "EventDesk":
         """A desk that reads events by the same sources, and publishes none."""
-        return EventDesk(self._sources, _to_nobody)
+        return EventDesk(self._sources, _to_nobody, locate=self._locate)
 
     async def close(self) -> None:
         await self._gatherer.close()
@@ -90,7 +93,7 @@ class EventDesk:
     def _reading(self) -> PostedReader:
         sources = self.sources()
         if self._reader.sources is not sources:
-            self._reader = PostedReader(sources)
+            self._reader = PostedReader(sources, self._locate)
         return self._reader
 
     async def _publish_all(self, together: Sequence[_Request]) -> None:

@@ -15,6 +15,7 @@ from abacus.signals.events.decide.recent import SeenValues, newest, seen_values
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.decide.substream import followed_topics
 from abacus.signals.events.decide.vocabulary import EventType
+from abacus.signals.events.decide.whereabouts import Locate
 from abacus.signals.events.types import Event
 
 DAY: Final = timedelta(days=1)
@@ -31,7 +32,16 @@ log = structlog.get_logger(__name__)
 class RecentEvents:
     """Of all sources that the asker knows. Whoever asks for values never waits for the broker: `keep_reading` reads."""
 
-    def __init__(self, tail: Tail, clock: Clock, events_topic: str, *, stale_after: timedelta = _STALE_AFTER) -> None:
+    def __init__(
+        self,
+        tail: Tail,
+        clock: Clock,
+        events_topic: str,
+        *,
+        locate: Locate | None = None,
+        stale_after: timedelta = _STALE_AFTER,
+    ) -> None:
+        self._locate = locate
         self._tail = tail
         self._clock = clock
         self._events_topic = events_topic
@@ -78,7 +88,7 @@ class RecentEvents:
         topics = sorted(followed_topics(types, sources, self._events_topic))
         events: list[Event] = []
         for topic, values in zip(topics, await self._tails(topics, now - DAY), strict=True):
-            reader = EventReader(sources.values(), topic, events_topic=self._events_topic)
+            reader = EventReader(sources.values(), topic, events_topic=self._events_topic, locate=self._locate)
             for place, value in enumerate(values):
                 if place % _AT_ONCE == 0:
                     await asyncio.sleep(0)

@@ -20,9 +20,11 @@ def again_topic(events_topic: str) -> str:
     return f"{events_topic}-campaigns"
 
 
-def event_item(record: Record, fault: SetAside) -> Item:
-    """The item of a message that cannot be read. Every follower of its topic makes the same item of it."""
-    return Item.of(Stage.EVENT, origin_of(record.topic, record.partition, record.offset), record.value, fault)
+def event_item(record: Record, fault: SetAside, kept: Callable[[bytes], bytes]) -> Item:
+    """The item of a message that cannot be read, with what may be `kept` of it. Every follower of its topic makes the
+    same item of it.
+    """
+    return Item.of(Stage.EVENT, origin_of(record.topic, record.partition, record.offset), kept(record.value), fault)
 
 
 async def replay_events(

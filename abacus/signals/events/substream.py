@@ -127,7 +127,7 @@ class SubstreamCopier:
                 for topic, key in selection.copies(record.value, now):
                     copies.setdefault(topic, []).append(StreamMessage(key, record.value, stamp_ms=stamp))
             except TooLarge as fault:
-                aside.append(event_item(record, fault))
+                aside.append(event_item(record, fault, bytes))
         await self._quarantine.add(aside)
         for topic, messages in copies.items():
             await self._publish(topic, messages)

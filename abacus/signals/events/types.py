@@ -30,7 +30,10 @@ class Position(NamedTuple):
 
 
 class Event(NamedTuple):
-    """Something that happened. `member_id` is None where the source names no member, as for the weather of a city."""
+    """Something that happened. `member_id` is None where the source names no member, as for the weather of a city.
+    `regions` has the ids of the regions in which it happened, the first of them first; None where nobody said where.
+    Coordinates are no part of it: they are read, and forgotten.
+    """
 
     source: str
     type: str
@@ -39,6 +42,16 @@ class Event(NamedTuple):
     country: str | None
     occurred_at: datetime
     variables: Mapping[str, Value]
+    regions: tuple[str, ...] | None = None
+
+    @property
+    def region(self) -> str | None:
+        """The first of its regions."""
+        return self.regions[0] if self.regions else None
+
+    def lies_in(self, region: str) -> bool | None:
+        """None where nobody said where it happened."""
+        return None if self.regions is None else region in self.regions
 
     @property
     def key(self) -> str:

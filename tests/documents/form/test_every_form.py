@@ -31,6 +31,7 @@ from abacus.oversight.closing.kind import JOURNAL_ACCOUNTS
 from abacus.pricing.decide.card import to_document
 from abacus.pricing.decide.countries import Countries
 from abacus.pricing.kind import CARDS
+from abacus.signals.counters.decide.publications import CounterPublications
 from abacus.signals.counters.kind import COUNTERS
 from abacus.signals.events.kind import SOURCES as SOURCE_KIND
 from abacus.signals.events.kind import Reserved
@@ -101,6 +102,11 @@ _SOURCE: Final[Mapping[str, Any]] = {
         "time": {"pointer": "/at", "format": "epoch-s"},
     },
     "types": {"rain.drop": {"city_id": {"pointer": "/city/id", "type": "text"}, "amount": "decimal"}},
+}
+
+_PLACED: Final[Mapping[str, Any]] = {  # no sub-stream may have coordinates
+    **{name: value for name, value in _SOURCE.items() if name != "substream"},
+    "fields": {**_SOURCE["fields"], "lat": "/pos/lat", "lon": "/pos/lon"},
 }
 
 _DOWNSTREAM: Final[Mapping[str, Any]] = {
@@ -242,10 +248,11 @@ ROWS: Final = {
     "journeys by a call": Row(JOURNEYS, TRAVELS, BY_CALL),
     "journeys of a segment": Row(JOURNEYS, TRAVELS, OF_SEGMENT),
     "journeys of expiring points": Row(JOURNEYS, TRAVELS, EXPIRING),
-    "counters": Row(COUNTERS, SOURCES, _COUNTER),
+    "counters": Row(COUNTERS, CounterPublications(SOURCES), _COUNTER),
     "downstreams": Row(DOWNSTREAMS, Allowed(to_private=False), _DOWNSTREAM),
     "own downstreams": Row(DOWNSTREAMS, Allowed(to_private=False), _OWN),
     "events": Row(SOURCE_KIND, Reserved((), "abacus.events.v1"), _SOURCE),
+    "events with places": Row(SOURCE_KIND, Reserved((), "abacus.events.v1"), _PLACED),
     "accounts": Row(JOURNAL_ACCOUNTS, Known(["GRP"], ["SG"]), _ACCOUNTS),
     "rates": Row(CARDS, None, {**_CARD, "vests_after_days": 14, "point_value": {"money": "0.01", "step": "0.05"}}),
 }

@@ -11,6 +11,7 @@ from abacus.signals.counters.decide.definition_document import (
     parse_definition,
     restore_definition,
 )
+from abacus.signals.counters.decide.publications import CounterPublications
 from abacus.signals.counters.types import Grain
 from tests.signals.counters.weather import NOW, RAIN, SKY_DOCUMENT, SOURCES, draft
 
@@ -205,6 +206,6 @@ def test_a_definition_comes_back_from_its_document(changes: dict[str, Any]) -> N
 def test_a_published_definition_is_restored_whatever_became_of_its_sources() -> None:
     definition = draft(when=RULE)
     assert restore_definition(to_document(definition), 1, NOW, NOW).retired
-    assert faults_today(definition, SOURCES) == ()
-    (fault,) = faults_today(definition, {"sky": SOURCES[SKY_DOCUMENT["source"]]})
+    assert faults_today(definition, CounterPublications(SOURCES)) == ()
+    (fault,) = faults_today(definition, CounterPublications({"sky": SOURCES[SKY_DOCUMENT["source"]]}))
     assert str(fault) == "on[0]: no source 'weather' is published; `abacus events list` prints what there is"

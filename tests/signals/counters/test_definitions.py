@@ -15,16 +15,17 @@ from abacus.documents.store import DocumentStore
 from abacus.documents.types import Withdrawal
 from abacus.platform.postgres import Connection, Pool
 from abacus.signals.counters.decide.definition import Definition, to_document
+from abacus.signals.counters.decide.publications import CounterPublications
 from abacus.signals.counters.kind import COUNTERS, held_sources
 from abacus.signals.events.decide.source import Source, parse_source
-from abacus.signals.events.kind import SOURCES, Reserved, Sources
+from abacus.signals.events.kind import SOURCES, Reserved
 from tests.signals.counters import weather
 from tests.signals.counters.weather import NOW, WEATHER_DOCUMENT, draft
 from tests.support.waiting import waiting
 
 pytestmark = pytest.mark.once  # its tables lie on one server, with slices and without
 
-Definitions: TypeAlias = DocumentStore[Definition, Sources]
+Definitions: TypeAlias = DocumentStore[Definition, CounterPublications]
 
 SNOW = draft(id=7, name="snow", template="snow:{city_id}", on=["snow.flake"])
 RULE = {"operator": "gt", "lhs": "var.amount", "rhs": "1.50"}

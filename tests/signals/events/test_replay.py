@@ -19,7 +19,7 @@ FAULT = SetAside(Reason.INVALID, "/drops: not an integer")
 
 
 def item(message: Any, topic: str = TOPIC, offset: int = 14) -> Item:
-    return event_item(Record(json.dumps(message).encode(), topic, 3, offset), FAULT)
+    return event_item(Record(json.dumps(message).encode(), topic, 3, offset), FAULT, bytes)
 
 
 class Published:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from abacus.core.document_text import read_toml
 from abacus.core.errors import Refused
 from abacus.core.fields import DocumentFaults
-from abacus.signals.events.decide.places import Always, Places, Pointer, TimeFormat, Variable
+from abacus.signals.events.decide.places import Always, Coordinates, Places, Pointer, TimeFormat, Variable
 from abacus.signals.events.decide.source import (
     Source,
     parse_source,
@@ -42,6 +42,8 @@ maybe = st.none() | pointers
 def sources(draw: st.DrawFn) -> Source:
     taken = draw(st.dictionaries(types, variables, min_size=1, max_size=4))
     type_ = draw(pointers | st.sampled_from(sorted(taken)).map(Always))
+    is_copied = draw(st.booleans())
+    where = draw(st.none() | st.builds(Coordinates, pointers, pointers)) if not is_copied else None
     places = Places(
         type_,
         draw(ids),
@@ -50,9 +52,10 @@ def sources(draw: st.DrawFn) -> Source:
         draw(maybe),
         draw(maybe),
         draw(st.dictionaries(st.sampled_from(sorted(taken)), ids, max_size=2)),
+        where,
     )
     senders = draw(st.frozensets(st.from_regex(r"[a-z0-9][a-z0-9-]{0,10}", fullmatch=True), max_size=2))
-    return Source(draw(names), "some.topic", senders, draw(st.booleans()), places, taken)
+    return Source(draw(names), "some.topic", senders, is_copied, places, taken)
 
 
 def test_the_source_of_a_document() -> None:

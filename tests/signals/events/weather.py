@@ -8,6 +8,7 @@ from typing import Any, Final
 from abacus.core.document_text import read_toml
 from abacus.signals.events.decide.event_reader import EventReader
 from abacus.signals.events.decide.source import Source, parse_source
+from abacus.signals.events.decide.whereabouts import Locate
 from abacus.signals.events.types import Event
 
 NOW: Final = datetime(2026, 1, 10, 5, tzinfo=UTC)
@@ -67,8 +68,10 @@ def source(name: str, **changes: Any) -> Source:
     return parse_source({field: value for field, value in document.items() if value is not None})
 
 
-def reader(*sources: Source, topic: str = TOPIC, only: Mapping[str, Any] | None = None) -> EventReader:
-    return EventReader(sources or [WEATHER], topic, events_topic=EVENTS_TOPIC, only=only)
+def reader(
+    *sources: Source, topic: str = TOPIC, only: Mapping[str, Any] | None = None, locate: Locate | None = None
+) -> EventReader:
+    return EventReader(sources or [WEATHER], topic, events_topic=EVENTS_TOPIC, only=only, locate=locate)
 
 
 def read(message: Mapping[str, Any], *sources: Source, topic: str = TOPIC) -> Event | None:

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from abacus.signals.events.types import VariableType
 from abacus.signals.rules.decide.document import OPERATORS
+from abacus.signals.rules.decide.place_sides import PlaceSides
+from abacus.signals.rules.decide.sides import of_event
 from abacus.signals.rules.decide.types import (
     AllOf,
     AnyOf,
@@ -16,6 +18,7 @@ from abacus.signals.rules.decide.types import (
     Operator,
     Origin,
     Rule,
+    Side,
 )
 from abacus.signals.rules.decide.types import (
     looked_up as looked_up_side,
@@ -35,8 +38,14 @@ LOOKED_UP = looked_up_side(Origin("member", cost=1), "member.tier", VariableType
 sides = st.sampled_from([*(RESOLVE(f"var.{name}") for name in VARIABLES), RESOLVE("event.country"), LOOKED_UP])
 
 
+REGIONS = ("park", "west", "east")
+_WHERE = of_event({}, PlaceSides(REGIONS, lambda: None))
+place_sides = st.sampled_from([_WHERE("place.region"), *(_WHERE(f"place.{name}") for name in REGIONS)])
+regions = st.none() | st.lists(st.sampled_from(REGIONS), unique=True).map(tuple)
+
+
 @st.composite
-def conditions(draw: st.DrawFn) -> Rule:
+def conditions(draw: st.DrawFn, sides: st.SearchStrategy[Side] = sides) -> Rule:
     side = draw(sides)
     operator = draw(st.sampled_from(OPERATORS[side.type]))
     one = texts if side.type is VariableType.TEXTS else VALUES[side.type]
@@ -58,5 +67,6 @@ def groups(inner: st.SearchStrategy[Rule]) -> st.SearchStrategy[Rule]:
 
 
 rules = st.recursive(conditions(), groups, max_leaves=8)
+place_rules = st.recursive(conditions(place_sides | sides), groups, max_leaves=8)
 variables = st.fixed_dictionaries({}, optional={name: VALUES[kind] for name, kind in VARIABLES.items()})
 looked_up = st.fixed_dictionaries({}, optional={"member.tier": texts})

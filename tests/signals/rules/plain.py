@@ -37,6 +37,9 @@ def _value(side: Side, facts: Facts, looked_up: Mapping[str, Value]) -> Any:
             return facts.variables.get(side.name)
         case FactPlace.FIELD:
             return getattr(facts, side.name)
+        case FactPlace.REGION:
+            regions = getattr(facts, "regions")  # noqa: B009  # of facts that have them
+            return None if regions is None else side.name in regions
         case Origin():
             return looked_up.get(side.text)
 

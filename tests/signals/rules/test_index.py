@@ -9,7 +9,7 @@ from abacus.signals.events.types import Event, Value
 from abacus.signals.rules.decide.compiler import compile_rule
 from abacus.signals.rules.decide.index import RuleIndex
 from abacus.signals.rules.decide.types import Rule
-from tests.signals.rules.any_rules import looked_up, rules, variables
+from tests.signals.rules.any_rules import looked_up, place_rules, regions, rules, variables
 from tests.signals.rules.orders import order
 from tests.signals.rules.plain import holds
 
@@ -39,6 +39,20 @@ def test_it_finds_what_a_plain_evaluator_finds(
     for values in events:
         event = order(values)
         assert found(index, event, looked) == plainly(some, event, looked)
+
+
+@given(st.lists(place_rules, max_size=12), st.lists(regions, min_size=1, max_size=4), variables, looked_up)
+def test_it_finds_what_asks_for_places(
+    some: list[Rule], where: list[tuple[str, ...] | None], values: dict[str, Value], looked: dict[str, Value]
+) -> None:
+    index = RuleIndex()
+    for number, rule in enumerate(some):
+        index.put(number, rule)
+    for each in where:
+        event = order(values)._replace(regions=each)
+        assert found(index, event, looked) == plainly(some, event, looked)
+        for rule in some:
+            assert compile_rule(rule)(event, looked) == holds(rule, event, looked)
 
 
 @given(some_rules, some_rules, st.sets(st.integers(0, 11)), variables, looked_up)

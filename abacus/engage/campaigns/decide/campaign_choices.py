@@ -18,6 +18,7 @@ from abacus.signals.rules.decide.choices import side, type_options, types_named
 _ABOUT: Final = {
     "var": "the event",
     "event": "the event",
+    "place": "where it happened",
     "member": "the member",
     "campaign": "the campaign so far",
     "segment": "segments",

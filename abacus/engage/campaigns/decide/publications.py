@@ -19,8 +19,8 @@ from abacus.signals.events.types import VariableType
 @dataclass(frozen=True, slots=True)
 class Publications:
     """Sources and counters by name, the card of each country, the names of segments and webhooks, external services
-    with the type of their answer, the offers and rewards that are not over, and the holdout of each country, in
-    hundredths of its members. `seen` are values of the last events, where somebody has read them.
+    with the type of their answer, the ids of regions, the offers and rewards that are not over, and the holdout of each
+    country, in hundredths of its members. `seen` are values of the last events, where somebody has read them.
     """
 
     sources: Mapping[str, Source]
@@ -30,6 +30,7 @@ class Publications:
     segments: Collection[str] = frozenset()
     webhooks: Collection[str] = frozenset()
     externals: Mapping[str, VariableType] = field(default_factory=dict)
+    regions: Collection[str] = frozenset()
     offers: Mapping[str, OfferHead] = field(default_factory=dict)
     rewards: Mapping[str, RewardHead] = field(default_factory=dict)
     holdouts: Mapping[str, int] = field(default_factory=dict)

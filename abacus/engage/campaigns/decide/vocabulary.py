@@ -12,6 +12,7 @@ from abacus.signals.events.types import Event, VariableType
 from abacus.signals.facts.decide.catalog import MEMBER_SIDES, Catalog, FixedSides, segment_sides
 from abacus.signals.facts.decide.counter_sides import CounterSides
 from abacus.signals.rules.decide.document import parse_rule, restore_document, rule_document
+from abacus.signals.rules.decide.place_sides import places_of
 from abacus.signals.rules.decide.sides import Resolver, of_event, of_unknown_event, sides_of_event
 from abacus.signals.rules.decide.types import Origin
 
@@ -28,12 +29,13 @@ CAMPAIGN_SIDES: Final = FixedSides(
 
 def of_campaign(on: Vocabulary | None, around: Publications) -> Resolver:
     """The left sides of a campaign that answers to these types of events. Without them no variable is judged."""
-    return _catalog(on, around).resolver(of_unknown_event if on is None else of_event(on.any()))
+    of_facts = of_unknown_event if on is None else of_event(on.any(), places_of(on, around.regions))
+    return _catalog(on, around).resolver(of_facts)
 
 
 def sides_there_are(on: Vocabulary, around: Publications) -> Mapping[str, VariableType]:
     """The left sides that `of_campaign` knows, with their types: of each counter one, with a range to be changed."""
-    return {**sides_of_event(on.any()), **_catalog(on, around).types()}
+    return {**sides_of_event(on.any(), places_of(on, around.regions)), **_catalog(on, around).types()}
 
 
 def _catalog(on: Vocabulary | None, around: Publications) -> Catalog:

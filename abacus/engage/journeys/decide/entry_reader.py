@@ -24,7 +24,7 @@ from abacus.engage.journeys.decide.moments import NO_TIME
 from abacus.engage.journeys.decide.sides import context_type
 from abacus.engage.journeys.decide.words import JourneyWords
 from abacus.signals.events.types import VariableType
-from abacus.signals.facts.decide.catalog import check_named
+from abacus.signals.rules.decide.names import check_named
 
 MAX_CONTEXT: Final = 50  # fields
 MOST_VISITS: Final = 1_000

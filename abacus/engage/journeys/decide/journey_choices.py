@@ -18,6 +18,7 @@ from abacus.signals.rules.decide.choices import side, types_named
 _ABOUT: Final = {
     "var": "the event of the entry",
     "event": "the event of the entry",
+    "place": "where it happened",
     "context": "the context",
     "member": "the member",
     "campaign": "campaigns",

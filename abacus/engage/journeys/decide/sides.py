@@ -10,8 +10,10 @@ from abacus.engage.downstreams.decide.question import service_sides
 from abacus.engage.journeys.decide.publications import JourneyPublications
 from abacus.signals.events.decide.vocabulary import EventType, Vocabulary
 from abacus.signals.events.types import VariableType
-from abacus.signals.facts.decide.catalog import MEMBER_SIDES, Catalog, check_named, segment_sides
+from abacus.signals.facts.decide.catalog import MEMBER_SIDES, Catalog, segment_sides
 from abacus.signals.facts.decide.counter_sides import CounterSides, KeyFields
+from abacus.signals.rules.decide.names import check_named
+from abacus.signals.rules.decide.place_sides import places_of
 from abacus.signals.rules.decide.sides import Resolver, of_event, sides_of_event
 from abacus.signals.rules.decide.types import Origin, Side, looked_up
 
@@ -68,7 +70,9 @@ def context_type(name: str, types: Mapping[str, VariableType]) -> VariableType:
 def of_journey(on: Sequence[EventType], context: Mapping[str, VariableType], around: JourneyPublications) -> Resolver:
     """The left sides of a rule about a member, and an event of one of these types. Without types there is no event."""
     vocabulary = Vocabulary(on, around.beside.sources) if on else None
-    of_facts: Resolver = _of_no_event if vocabulary is None else of_event(vocabulary.any())
+    of_facts: Resolver = _of_no_event
+    if vocabulary is not None:
+        of_facts = of_event(vocabulary.any(), places_of(vocabulary, around.beside.regions))
     return _catalog(vocabulary, context, around).resolver(of_facts)
 
 
@@ -77,7 +81,9 @@ def sides_there_are(
 ) -> Mapping[str, VariableType]:
     """The left sides that `of_journey` knows, with their types: of each counter one, with a range to be changed."""
     vocabulary = Vocabulary(on, around.beside.sources) if on else None
-    of_facts = sides_of_event(vocabulary.any()) if vocabulary is not None else {}
+    of_facts: Mapping[str, VariableType] = {}
+    if vocabulary is not None:
+        of_facts = sides_of_event(vocabulary.any(), places_of(vocabulary, around.beside.regions))
     return {**of_facts, **_catalog(vocabulary, context, around).types()}
 
 

@@ -33,8 +33,8 @@ from abacus.engage.rewards.decide.reward import (
 )
 from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.decide.figures import multiplier
-from abacus.signals.facts.decide.catalog import check_named
 from abacus.signals.rules.decide.document import parse_rule, restore_document, rule_document
+from abacus.signals.rules.decide.names import check_named
 
 MAX_LANGUAGES: Final = 20
 MAX_PRICES: Final = 50

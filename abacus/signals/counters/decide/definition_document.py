@@ -1,7 +1,7 @@
 """Definitions as people write them: read with every fault and its path. Pure."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -10,11 +10,14 @@ from abacus.core import fields
 from abacus.core.fields import Bad, DocumentFaults, Fault, Fields, shown, string
 from abacus.signals.counters.decide.definition import NAME_PATTERN, USUAL_NEW_KEYS, VARIABLE, Definition, to_document
 from abacus.signals.counters.decide.keep import read_keep
+from abacus.signals.counters.decide.publications import CounterPublications
 from abacus.signals.counters.decide.template import Template, check_in_template, read_template
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.decide.vocabulary import EventType, Vocabulary, event_type_of
 from abacus.signals.events.types import VariableType
 from abacus.signals.rules.decide.document import parse_rule, restore_document, rule_document
+from abacus.signals.rules.decide.names import ANY_NAME
+from abacus.signals.rules.decide.place_sides import places_of
 from abacus.signals.rules.decide.sides import of_event
 
 MAX_ID: Final = 999_999
@@ -34,9 +37,11 @@ def _new_keys(value: object) -> int | None:
     return fields.whole(1, MAX_NEW_KEYS)(value)
 
 
-def parse_definition(document: Mapping[str, object], sources: Mapping[str, Source] | None) -> Definition:
-    """The draft of a document, be it from TOML or from JSON, judged by the published sources; without any, it is not
-    judged by them. Raises `DocumentFaults` with every fault that it has.
+def parse_definition(
+    document: Mapping[str, object], sources: Mapping[str, Source] | None, regions: Collection[str] = ANY_NAME
+) -> Definition:
+    """The draft of a document, be it from TOML or from JSON, judged by the published sources and the regions that there
+    are; without any sources, it is not judged by them. Raises `DocumentFaults` with every fault that it has.
     """
     faults: list[Fault] = []
     top = Fields(document, "", faults)
@@ -56,7 +61,7 @@ def parse_definition(document: Mapping[str, object], sources: Mapping[str, Sourc
         vocabulary = Vocabulary(on, sources)
         _judge_template(top, template, vocabulary)
         decimals = _judge_add(top, add, decimals, vocabulary)
-        when = _judge_rule(when, vocabulary, faults)
+        when = _judge_rule(when, vocabulary, regions, faults)
     top.refuse_unknown()
     if faults or template is None:
         raise DocumentFaults(faults)
@@ -75,10 +80,10 @@ def restore_definition(
     return definition.published(version, published_at, retired_at)
 
 
-def faults_today(definition: Definition, sources: Mapping[str, Source]) -> tuple[Fault, ...]:
-    """Why a published definition does not fit the sources any more, which may have been published anew since."""
+def faults_today(definition: Definition, around: CounterPublications) -> tuple[Fault, ...]:
+    """Why a published definition does not fit what is around it any more, which may have been published anew since."""
     try:
-        parse_definition(to_document(definition), sources)
+        parse_definition(to_document(definition), *around)
     except DocumentFaults as error:
         return error.faults
     return ()
@@ -139,13 +144,13 @@ def _judge_add(top: Fields, add: int | str, decimals: int | None, vocabulary: Vo
 
 
 def _judge_rule(
-    when: Mapping[str, object] | None, vocabulary: Vocabulary, faults: list[Fault]
+    when: Mapping[str, object] | None, vocabulary: Vocabulary, regions: Collection[str], faults: list[Fault]
 ) -> Mapping[str, object] | None:
     """The rule, as it is written everywhere."""
     if when is None:
         return None
     try:
-        return rule_document(parse_rule(when, of_event(vocabulary.any())))
+        return rule_document(parse_rule(when, of_event(vocabulary.any(), places_of(vocabulary, regions))))
     except DocumentFaults as error:
         faults += error.faults
         return None

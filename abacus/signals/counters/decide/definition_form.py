@@ -32,8 +32,8 @@ from abacus.signals.counters.decide.definition_document import (
     MAX_TYPES,
     USUAL_DECIMALS,
 )
+from abacus.signals.counters.decide.publications import CounterPublications
 from abacus.signals.counters.decide.template import COUNTRY_FIELD, MEMBER_FIELD, check_in_template
-from abacus.signals.events.decide.source import Source
 from abacus.signals.events.decide.vocabulary import EventType, Vocabulary
 from abacus.signals.events.types import VariableType
 from abacus.signals.rules.decide.choices import event_sides, type_options, types_named
@@ -154,8 +154,9 @@ COUNTER_FORM: Final = Form(
 )
 
 
-def counter_choices(document: Mapping[str, Any], sources: Mapping[str, Source]) -> Choices:
+def counter_choices(document: Mapping[str, Any], around: CounterPublications) -> Choices:
     """What is published now, for a draft that may have any faults."""
+    sources = around.sources
     on = types_named(document.get("on"), sources)
     vocabulary, name = Vocabulary(on, sources), str(document.get("name") or "name")
     shared = vocabulary.any() if on else {}
@@ -168,7 +169,7 @@ def counter_choices(document: Mapping[str, Any], sources: Mapping[str, Source]) 
             "templates": [Option(each, each) for each in templates],
             ZONES: zone_options(),
         },
-        sides=event_sides(on, sources),
+        sides=event_sides(on, *around),
     )
 
 

@@ -15,6 +15,8 @@ from abacus.signals.events.decide.vocabulary import Vocabulary
 from abacus.signals.events.types import Event
 from abacus.signals.rules.decide.compiler import compile_rule
 from abacus.signals.rules.decide.document import parse_rule
+from abacus.signals.rules.decide.names import ANY_NAME
+from abacus.signals.rules.decide.place_sides import places_of
 from abacus.signals.rules.decide.sides import of_event
 from abacus.signals.rules.decide.types import Facts
 
@@ -136,7 +138,8 @@ def measure_of(definition: Definition, sources: tuple[Source, ...]) -> EventMeas
         return EventMeasure(definition, None)
     try:
         vocabulary = Vocabulary(definition.on, {each.name: each for each in sources})
-        return EventMeasure(definition, compile_rule(parse_rule(definition.when, of_event(vocabulary.any()))))
+        resolve = of_event(vocabulary.any(), places_of(vocabulary, ANY_NAME))
+        return EventMeasure(definition, compile_rule(parse_rule(definition.when, resolve)))
     except (KeyError, DocumentFaults):
         return EventMeasure(definition, _misfit)
 

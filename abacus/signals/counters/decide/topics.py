@@ -8,18 +8,20 @@ from typing import NamedTuple
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.events.decide.substream import Asked, followed_topics, reader_of, sources_on
+from abacus.signals.events.decide.whereabouts import Locate
 from abacus.signals.events.types import Event
 
 
 class InForce(NamedTuple):
     """The documents for one topic: all definitions with the latest version of each, the definitions that count
-    the topic's events, and the reading of those events.
+    the topic's events, the reading of those events, and what may be kept of their messages.
     """
 
     catalog: Catalog
     versions: Mapping[int, int]
     definitions: Sequence[Definition]
     read: Callable[[bytes, datetime], Event | None]
+    kept: Callable[[bytes], bytes]
 
 
 def topics_of(catalog: Catalog, events_topic: str) -> frozenset[str]:
@@ -27,12 +29,13 @@ def topics_of(catalog: Catalog, events_topic: str) -> frozenset[str]:
     return followed_topics(catalog.types(), catalog.sources, events_topic)
 
 
-def in_force(catalog: Catalog, topic: str, events_topic: str) -> InForce:
+def in_force(catalog: Catalog, topic: str, events_topic: str, locate: Locate | None = None) -> InForce:
     """The documents for a topic."""
     on_topic = sources_on(topic, catalog.sources, events_topic)
-    reader = reader_of(topic, catalog.types(), catalog.sources, events_topic)
+    reader = reader_of(topic, catalog.types(), catalog.sources, events_topic, locate)
     definitions = [each for each in catalog.definitions if counts_events_on(each, on_topic)]
-    return InForce(catalog, {each.id: each.version for each in catalog.definitions}, definitions, reader.read)
+    versions = {each.id: each.version for each in catalog.definitions}
+    return InForce(catalog, versions, definitions, reader.read, reader.kept)
 
 
 def counts_events_on(definition: Definition, on_topic: Collection[str]) -> bool:

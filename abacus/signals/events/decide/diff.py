@@ -27,7 +27,8 @@ def _places(places: Places) -> Iterator[tuple[str, str]]:
     yield "fields.id", _id(places.id)
     for type_, place in sorted(places.ids.items()):
         yield f"fields.ids.{type_}", _id(place)
-    for name, pointer in (("member", places.member), ("country", places.country)):
+    lat, lon = places.coordinates or (None, None)
+    for name, pointer in (("member", places.member), ("country", places.country), ("lat", lat), ("lon", lon)):
         if pointer is not None:
             yield f"fields.{name}", pointer.text
     written = "" if places.time_format is TimeFormat.RFC3339 else f" as {places.time_format}"

@@ -8,7 +8,7 @@ from abacus.core import fields
 from abacus.core.document_text import Inline
 from abacus.core.fields import Bad, Fields
 from abacus.core.ids import NAME_PATTERN
-from abacus.signals.events.decide.places import Always, IdPlace, Places, Pointer, TimeFormat, Variable
+from abacus.signals.events.decide.places import Always, Coordinates, IdPlace, Places, Pointer, TimeFormat, Variable
 from abacus.signals.events.types import VariableType
 
 VARIABLE_PATTERN: Final = "[a-z][a-z0-9_]{0,39}"
@@ -46,8 +46,9 @@ def read_places(table: Fields, types: Mapping[str, object]) -> Places | None:
     member = table.read_if_there("member", _pointer, None)
     country = table.read_if_there("country", _pointer, None)
     ids = _ids(table.table("ids", optional=True), types)
+    coordinates = _coordinates(table)
     table.refuse_unknown()
-    return Places(type_, id_, time, time_format, member, country, ids) if table.values else None
+    return Places(type_, id_, time, time_format, member, country, ids, coordinates) if table.values else None
 
 
 def read_types(top: Fields) -> dict[str, dict[str, Variable]]:
@@ -63,6 +64,8 @@ def places_document(places: Places) -> dict[str, object]:
     for name, pointer in (("member", places.member), ("country", places.country)):
         if pointer is not None:
             document[name] = pointer.text
+    if places.coordinates is not None:
+        document |= {name: pointer.text for name, pointer in places.coordinates._asdict().items()}
     document["time"] = places.time.text
     if places.time_format is not TimeFormat.RFC3339:
         document["time"] = Inline(pointer=places.time.text, format=places.time_format.value)
@@ -85,6 +88,14 @@ def _ids(table: Fields, types: Mapping[str, object]) -> dict[str, IdPlace]:
         if type_ not in types:
             table.note(type_, "not among the types of this source")
     return ids
+
+
+def _coordinates(table: Fields) -> Coordinates | None:
+    lat, lon = (table.read_if_there(name, _pointer, None) for name in Coordinates._fields)
+    if (lat is None) != (lon is None) and ("lat" in table.values) != ("lon" in table.values):
+        missing, other = ("lat", "lon") if lat is None else ("lon", "lat")
+        table.note(missing, f"missing; {other} alone says nothing")
+    return None if lat is None or lon is None else Coordinates(lat, lon)
 
 
 def _type_place(table: Fields, types: Mapping[str, object]) -> Pointer | Always:

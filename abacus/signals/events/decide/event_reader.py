@@ -10,12 +10,16 @@ from abacus.core.errors import Reason, SetAside
 from abacus.intake.earning.decide.transaction import read_transaction
 from abacus.platform.json_names import check_names_read
 from abacus.signals.events.decide.form import EventFault, Form, NoType, form_of, own_form_of
+from abacus.signals.events.decide.places import Coordinates
 from abacus.signals.events.decide.source import TRANSACTIONS, Source, substream_topic
+from abacus.signals.events.decide.whereabouts import Locate, without_coordinates
 from abacus.signals.events.types import Event
 
 MAX_BYTES: Final = 1024 * 1024  # what a broker takes, unless it is told otherwise
 
 Only = Mapping[str, Collection[str]]
+
+_LEFT_OUT: Final = "left_out"
 
 _OWN: Final = "events"  # a topic of events in our own form, whatever its name
 
@@ -28,14 +32,26 @@ class EventReader:
     A message is one event at most: where several sources name the topic, of the first of them that takes its type.
     Without a type it is at fault where every one of them misses it, also a source of which nothing is wanted. A message
     of the transactions topic that is none is passed over: the calculator sets it aside, and once is enough.
+
+    Without `locate` no event is known to have happened anywhere by its coordinates.
     """
 
-    def __init__(self, sources: Iterable[Source], topic: str, *, events_topic: str, only: Only | None = None) -> None:
+    def __init__(
+        self,
+        sources: Iterable[Source],
+        topic: str,
+        *,
+        events_topic: str,
+        only: Only | None = None,
+        locate: Locate | None = None,
+    ) -> None:
         wanted = [(source, None if only is None else only.get(source.name, ())) for source in sources]
         self._own: dict[str, Form] | None = None
         self._only = only
         self._forms: list[Form] = []
         self._others: list[Form] = []
+        self._locate = locate
+        self._coordinates: list[Coordinates] = []
         self._of_transactions = any(each.name == TRANSACTIONS and each.topic == topic for each, _ in wanted)
         if topic == events_topic:
             self._own = {source.name: own_form_of(source, types) for source, types in wanted if types is None or types}
@@ -43,7 +59,8 @@ class EventReader:
         for source, types in sorted(wanted, key=lambda each: each[0].name):
             if source.places is not None and _has(source, topic, events_topic):
                 forms = self._forms if types is None or types else self._others
-                forms.append(form_of(source, source.places, types))
+                forms.append(form_of(source, source.places, types, locate))
+                self._coordinates += [source.places.coordinates] if source.places.coordinates is not None else []
 
     def read(self, value: bytes, now: datetime) -> Event | None:
         """Nothing for an event that is not taken. Raises `SetAside`: `EventFault` where one place is at fault."""
@@ -55,6 +72,18 @@ class EventReader:
             if self._of_transactions and not _is_transaction(value):
                 return None
             raise
+
+    def kept(self, value: bytes) -> bytes:
+        """What may be kept of a message: all of it, but its regions in the place of coordinates."""
+        if not self._coordinates:
+            return value
+        try:
+            message = dict(_decoded(value))
+        except SetAside:  # nobody knows what it says
+            return orjson.dumps({_LEFT_OUT: f"{len(value)} bytes that may say where a member was"})
+        for places in self._coordinates:
+            without_coordinates(message, places, self._locate)
+        return orjson.dumps(message)
 
     def _read(self, value: bytes, now: datetime) -> Event | None:
         message = _decoded(value)

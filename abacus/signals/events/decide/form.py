@@ -1,12 +1,13 @@
 """The form of a source's messages: from JSON to an event. Made ready once, as every message goes through it. Pure."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from abacus.core.clock import CLOCKS_DIFFER_BY
 from abacus.core.errors import Reason, SetAside
-from abacus.signals.events.decide.places import Always, IdPlace, Places, Pointer, Variable
+from abacus.signals.events.decide.places import Always, Coordinates, IdPlace, Places, Pointer, Variable
 from abacus.signals.events.decide.pointers import Get, Message, getter, taker, taker_if_there
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.decide.values import (
@@ -17,8 +18,10 @@ from abacus.signals.events.decide.values import (
     read_country,
     read_id,
     read_member_id,
+    read_regions,
     read_type,
 )
+from abacus.signals.events.decide.whereabouts import Locate, whereabouts
 from abacus.signals.events.types import Event
 
 _OWN_PLACES: Final = Places(
@@ -27,7 +30,9 @@ _OWN_PLACES: Final = Places(
     time=Pointer("/occurred_at"),
     member=Pointer("/member_id"),
     country=Pointer("/country"),
+    regions=Pointer("/regions"),
 )
+_POSTED_PLACES: Final = replace(_OWN_PLACES, coordinates=Coordinates(Pointer("/lat"), Pointer("/lon")), regions=None)
 
 _NOWHERE: Final = Pointer("")
 
@@ -74,12 +79,18 @@ class Form:
         *,
         member_needed: bool,
         only: Collection[str] | None = None,
+        locate: Locate | None = None,
     ) -> None:
         self._source = source
         self._type = _always(places.type) if isinstance(places.type, Always) else _place(places.type, read_type)
         self._time = _place(places.time, TIMES[places.time_format])
         self._member = _place(places.member, read_member_id, needed=member_needed)
         self._country = _place(places.country, read_country, needed=False)
+        named = _place(places.regions, read_regions, needed=False)
+        self._regions, self._where = named.take, [named]
+        if places.coordinates is not None:
+            where = whereabouts(places.coordinates, locate)
+            self._regions, self._where = where.take, [_Place(*each) for each in where.checks]
         self._plans = {
             type_: self._planned(places.id_of(type_), of_type)
             for type_, of_type in variables.items()
@@ -108,6 +119,7 @@ class Form:
                 self._country.take(message),
                 occurred_at,
                 variables,
+                self._regions(message),
             )
         except Wrong:
             if plan is None:
@@ -136,23 +148,33 @@ class Form:
         return _Plan(
             whole.take,
             [(name, place.take) for name, place in named.items()],
-            [*parts, whole, self._member, self._country, self._time, *named.values()],
+            [*parts, whole, self._member, self._country, self._time, *named.values(), *self._where],
         )
 
 
-def form_of(source: Source, places: Places, only: Collection[str] | None = None) -> Form:
+def form_of(source: Source, places: Places, only: Collection[str] | None = None, locate: Locate | None = None) -> Form:
     """The form of the messages of the source's topic."""
-    return Form(source.name, places, source.variables, member_needed=places.member is not None, only=only)
+    needed = places.member is not None
+    return Form(source.name, places, source.variables, member_needed=needed, only=only, locate=locate)
 
 
 def own_form_of(source: Source, only: Collection[str] | None = None) -> Form:
-    """The one form in which events of every source are posted and published here."""
+    """The one form in which events of every source are published here."""
+    return _own_form(source, _OWN_PLACES, only, None)
+
+
+def posted_form_of(source: Source, locate: Locate | None) -> Form:
+    """The same, as senders post it: with coordinates in the place of regions."""
+    return _own_form(source, _POSTED_PLACES, None, locate)
+
+
+def _own_form(source: Source, places: Places, only: Collection[str] | None, locate: Locate | None) -> Form:
     variables = {
         type_: {name: Variable(Pointer(f"/var/{name}"), variable.type) for name, variable in of_type.items()}
         for type_, of_type in source.variables.items()
     }
     needed = source.places is not None and source.places.member is not None
-    return Form(source.name, _OWN_PLACES, variables, member_needed=needed, only=only)
+    return Form(source.name, places, variables, member_needed=needed, only=only, locate=locate)
 
 
 def _fault(places: Sequence[_Place], message: Message) -> EventFault:

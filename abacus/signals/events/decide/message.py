@@ -31,7 +31,8 @@ _Texts = Annotated[list[_Text], Field(max_length=MAX_TEXTS)]
 
 class EventMessage(BaseModel):
     """Something that happened. `var` has the variables that the source lists for the type; decimals are texts or
-    numbers, times are texts.
+    numbers, times are texts. Senders may say by `lat` and `lon` where it happened; these are forgotten, and `regions`
+    has the ids of the regions there instead.
     """
 
     model_config = ConfigDict(title="Event", frozen=True, extra="forbid", json_schema_extra={"examples": [EXAMPLE]})
@@ -45,6 +46,9 @@ class EventMessage(BaseModel):
     var: Annotated[
         dict[_Name, StrictBool | StrictInt | _Number | _Text | _Texts | None], Field(max_length=MAX_VARIABLES)
     ] = Field(default_factory=dict)
+    lat: Annotated[float, Strict(), Field(ge=-90, le=90, allow_inf_nan=False)] | None = None
+    lon: Annotated[float, Strict(), Field(ge=-180, le=180, allow_inf_nan=False)] | None = None
+    regions: list[str] | None = None
 
     def as_json(self) -> dict[str, Any]:
         """As the message stands on a topic, for the form of its source to read."""
@@ -62,6 +66,8 @@ def encode_event(event: Event) -> bytes:
     document["var"] = {
         name: plain(value) if isinstance(value, Decimal) else value for name, value in event.variables.items()
     }
+    if event.regions is not None:
+        document["regions"] = event.regions
     return orjson.dumps(document)
 
 

@@ -41,6 +41,13 @@ class Variable(NamedTuple):
     type: VariableType
 
 
+class Coordinates(NamedTuple):
+    """The places of latitude and longitude, in degrees."""
+
+    lat: Pointer
+    lon: Pointer
+
+
 IdPlace: TypeAlias = tuple[Pointer, ...]  # an id may have several parts
 
 
@@ -55,6 +62,8 @@ class Places:
     member: Pointer | None = None
     country: Pointer | None = None
     ids: Mapping[str, IdPlace] = field(default_factory=dict)
+    coordinates: Coordinates | None = None
+    regions: Pointer | None = None  # in Abacus' own form, instead of coordinates
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "ids", MappingProxyType(dict(self.ids)))

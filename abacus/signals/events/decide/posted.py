@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Any, Final
 
 from abacus.core.errors import Refused
-from abacus.signals.events.decide.form import EventFault, Form, own_form_of
+from abacus.signals.events.decide.form import EventFault, Form, posted_form_of
 from abacus.signals.events.decide.message import EventMessage, encode_event
 from abacus.signals.events.decide.source import Source
+from abacus.signals.events.decide.whereabouts import Locate
 from abacus.signals.events.types import Event
 
 MAX_BYTES: Final = 64 * 1024  # of one posted event, as it is published
@@ -21,8 +22,9 @@ class NotASender(Refused):
 class PostedReader:
     """Reads posted events by the sources as they are now. Made ready once for each source."""
 
-    def __init__(self, sources: Mapping[str, Source]) -> None:
+    def __init__(self, sources: Mapping[str, Source], locate: Locate | None = None) -> None:
         self.sources = sources
+        self._locate = locate
         self._forms: dict[str, Form] = {}
 
     def read(self, message: EventMessage, sender: str, now: datetime) -> Event:
@@ -41,6 +43,8 @@ class PostedReader:
         for name in message.var:
             if name not in types:
                 raise EventFault(f"/var/{name}", f"{message.type} has no such variable{_near(name, types)}")
+        if message.regions is not None:
+            raise EventFault("/regions", "not for senders to say; write lat and lon")
         event = self._form(source).read(message.as_json(), now)
         if event is None:
             raise EventFault("/type", f"{source.name} does not take it")
@@ -50,7 +54,7 @@ class PostedReader:
 
     def _form(self, source: Source) -> Form:
         if source.name not in self._forms:
-            self._forms[source.name] = own_form_of(source)
+            self._forms[source.name] = posted_form_of(source, self._locate)
         return self._forms[source.name]
 
 

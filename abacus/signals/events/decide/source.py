@@ -87,6 +87,8 @@ def parse_source(document: Mapping[str, object], *, built_in: bool = False) -> S
     places = read_places(top.table("fields", optional=topic is None and "topic" not in document), variables)
     if substream and topic is None and "topic" not in document:
         top.note("substream", "this source has no topic to copy from")
+    if substream and places is not None and places.coordinates is not None:
+        top.note("substream", "copies messages, and coordinates are never kept; leave out fields.lat and fields.lon")
     if not senders and "senders" not in document and "topic" not in document:
         top.note("topic", "missing; a source needs a topic, or senders who may post its events")
     top.refuse_unknown()

@@ -122,6 +122,15 @@ _PLACES: Final = Group(
             says="at {}",
         ),
         Field(name="country", sort=Text(), label="Country", begins="the country", says="at {}"),
+        Field(
+            name="lat",
+            sort=Text(),
+            label="Latitude",
+            help="In degrees. Its regions are told, and coordinates are never kept.",
+            begins="the latitude",
+            says="at {}",
+        ),
+        Field(name="lon", sort=Text(), label="Longitude", begins="the longitude", says="at {}"),
     ]
 )
 

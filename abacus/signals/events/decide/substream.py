@@ -10,6 +10,7 @@ from abacus.signals.events.decide.event_reader import EventReader
 from abacus.signals.events.decide.message import partition_key
 from abacus.signals.events.decide.places import Always
 from abacus.signals.events.decide.source import Source, followed_topic, substream_topic
+from abacus.signals.events.decide.whereabouts import Locate
 
 MAX_BYTES: Final = 1_000_000  # with its key and all else a little less than a broker takes, unless it is told otherwise
 _MOST_MENTIONS: Final = 16  # to look for more takes longer than to read the message
@@ -139,8 +140,10 @@ def sources_on(topic: str, sources: Mapping[str, Source], events_topic: str) -> 
     return {name for name, source in sources.items() if topic in (followed_topic(source, events_topic), events_topic)}
 
 
-def reader_of(topic: str, types: Types, sources: Mapping[str, Source], events_topic: str) -> EventReader:
+def reader_of(
+    topic: str, types: Types, sources: Mapping[str, Source], events_topic: str, locate: Locate | None = None
+) -> EventReader:
     """A reader of these types of events on a topic; it passes others over."""
     on_topic = sources_on(topic, sources, events_topic)
     wanted = {name: each for name, each in types.items() if name in on_topic}
-    return EventReader(sources.values(), topic, events_topic=events_topic, only=wanted)
+    return EventReader(sources.values(), topic, events_topic=events_topic, only=wanted, locate=locate)

@@ -31,6 +31,10 @@ _EXACT_DIGITS: Final = 15  # significant digits that every JSON number keeps on 
 _EVENT_ID: Final = re.compile(EVENT_ID_PATTERN).match
 _MEMBER_ID: Final = re.compile(ID_PATTERN).match
 
+_DEGREES: Final = re.compile(r"-?[0-9]{1,3}(?:\.[0-9]{1,24})?").fullmatch
+_NORTH_END: Final = 90
+_EAST_END: Final = 180
+
 _ZERO: Final = Decimal(0)
 
 Reader = Callable[[object], Value]
@@ -108,6 +112,28 @@ def read_texts(value: object) -> tuple[str, ...]:
     return tuple(map(read_text, value))
 
 
+def read_latitude(value: object) -> float:
+    """In degrees. No fault of coordinates says which they were."""
+    degrees = _degrees(value)
+    if degrees is None or not -_NORTH_END <= degrees <= _NORTH_END:
+        raise Wrong(f"not a latitude: a number of degrees from -{_NORTH_END} to {_NORTH_END}")
+    return degrees
+
+
+def read_longitude(value: object) -> float:
+    degrees = _degrees(value)
+    if degrees is None or not -_EAST_END <= degrees <= _EAST_END:
+        raise Wrong(f"not a longitude: a number of degrees from -{_EAST_END} to {_EAST_END}")
+    return degrees
+
+
+def read_regions(value: object) -> tuple[str, ...]:
+    """The ids of regions, as Abacus itself writes them."""
+    if type(value) is not list or not all(type(each) is str for each in value):
+        raise Wrong("not an array of the ids of regions")
+    return tuple(value)
+
+
 def read_rfc3339(value: object) -> datetime:
     """In UTC."""
     if type(value) is str:
@@ -155,6 +181,12 @@ TIMES: Final[Mapping[TimeFormat, Callable[[object], datetime]]] = {
 
 def _digits(value: int) -> str | None:
     return str(value) if SMALLEST_INTEGER <= value <= LARGEST_INTEGER else None
+
+
+def _degrees(value: object) -> float | None:
+    if type(value) is float or (type(value) is int and abs(value) <= _EAST_END):
+        return float(value)
+    return float(value) if type(value) is str and _DEGREES(value) is not None else None
 
 
 def _written(value: float) -> str | None:

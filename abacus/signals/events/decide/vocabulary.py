@@ -55,6 +55,15 @@ class Vocabulary:
             if places is not None and places.country is None:
                 raise Bad(_lacking(source))
 
+    def check_has_places(self) -> None:
+        """Raises `Bad` where the messages of a source say nowhere by coordinates where an event happened."""
+        for source, _ in self._on:
+            places = self._sources[source].places
+            if places is not None and places.coordinates is None:
+                raise Bad(
+                    f"the events of {source} have no place; the fields lat and lon of that source have to name it"
+                )
+
 
 def event_type_of(text: str, sources: Mapping[str, Source] | None) -> EventType:
     """The source and the type that `weather/rain.drop` names, or a type alone that only one source has. Raises `Bad`.

@@ -1,13 +1,14 @@
 """The left sides that are looked up, by the names of their origins. Pure."""
 
 import difflib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from abacus.core.fields import Bad, quoted
 from abacus.signals.events.types import VariableType
+from abacus.signals.rules.decide.names import check_named
 from abacus.signals.rules.decide.sides import Resolver
 from abacus.signals.rules.decide.types import Origin, Side, looked_up
 
@@ -92,14 +93,6 @@ class NamedSides:
         return (f"{self.origin.name}.{name}" for name in sorted(self.names))
 
 
-def check_named(name: str, known: Collection[str], what: str, listed_by: str) -> None:
-    """Raises `Bad` for a name that is not known."""
-    if name not in known:
-        near = difflib.get_close_matches(name, list(known), n=1)
-        hint = f"did you mean {near[0]}?" if near else f"`{listed_by}` prints what there is"
-        raise Bad(f"no {what} {quoted(name)} is defined; {hint}")
-
-
 MEMBER: Final = Origin("member", cost=20)
 TIER: Final = "member.tier"
 BALANCE: Final = "member.balance"
@@ -114,16 +107,3 @@ SEGMENT: Final = Origin("segment", cost=10)
 
 def segment_sides(names: Collection[str]) -> NamedSides:
     return NamedSides(SEGMENT, names, lambda _: VariableType.BOOLEAN, "segment", "abacus segments list")
-
-
-class AnyName(Collection[str]):
-    """All names: for rules that were judged before."""
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0

@@ -11,7 +11,7 @@ from abacus.core.fields import Bad, quoted
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.template import COUNTRY_FIELD, MEMBER_FIELD
 from abacus.signals.events.types import VariableType
-from abacus.signals.facts.decide.catalog import check_named
+from abacus.signals.rules.decide.names import check_named
 from abacus.signals.rules.decide.types import Origin
 
 COUNTER: Final = Origin("counter", cost=40)

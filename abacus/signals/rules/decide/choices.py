@@ -1,6 +1,6 @@
 """What a document about events can choose from: their types, their variables, and the left sides of its rules. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from abacus.core.fields import Bad
@@ -9,6 +9,7 @@ from abacus.signals.events.decide.source import Source
 from abacus.signals.events.decide.vocabulary import EventType, Vocabulary, event_type_of
 from abacus.signals.events.types import VariableType
 from abacus.signals.rules.decide.document import OPERATORS
+from abacus.signals.rules.decide.place_sides import places_of
 from abacus.signals.rules.decide.sides import sides_of_event
 
 _ABOUT: Final = "the event"
@@ -32,10 +33,11 @@ def types_named(on: object, sources: Mapping[str, Source]) -> list[EventType]:
     return found
 
 
-def event_sides(on: Iterable[EventType], sources: Mapping[str, Source]) -> Mapping[str, Side]:
+def event_sides(on: Iterable[EventType], sources: Mapping[str, Source], regions: Collection[str]) -> Mapping[str, Side]:
     """The left sides of events of these types; none where there is no type."""
     types = list(on)
-    sides = sides_of_event(Vocabulary(types, sources).any()) if types else {}
+    vocabulary = Vocabulary(types, sources)
+    sides = sides_of_event(vocabulary.any(), places_of(vocabulary, regions)) if types else {}
     return {text: side(text, type_, _ABOUT) for text, type_ in sides.items()}
 
 

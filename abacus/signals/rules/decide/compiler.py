@@ -45,7 +45,7 @@ _NODES: Final = (
     ast.Call,
     ast.Constant,
 )
-_METHODS: Final = frozenset({"variables", "get", "startswith"})
+_METHODS: Final = frozenset({"variables", "get", "startswith", "lies_in"})
 _COMPARISONS: Final[Mapping[Operator, type[ast.cmpop]]] = {
     Operator.EQ: ast.Eq,
     Operator.NE: ast.NotEq,
@@ -158,6 +158,8 @@ def _side(side: Side, constants: _Constants) -> ast.expr:
         case FactPlace.FIELD:
             constants.fields.add(_public(side.name))
             return ast.Attribute(_load("facts"), side.name, ast.Load())
+        case FactPlace.REGION:
+            return _call(_load("facts"), "lies_in", ast.Constant(side.name))
         case Origin():
             return _call(_load("looked_up"), "get", ast.Constant(side.text))
 

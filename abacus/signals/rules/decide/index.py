@@ -6,7 +6,7 @@ hold. What the index does not prove of them is in their `rest`.
 """
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from abacus.signals.events.types import Value
 from abacus.signals.rules.decide.bounds import FromValue, UpToValue
@@ -92,6 +92,18 @@ class _Field:
         self.up_to_value.remove(bit, highest)
 
 
+class _Regions(_Field):
+    """What rules ask of the regions of facts, of which there may be several."""
+
+    __slots__ = ()
+
+    def accepting(self, value: Any) -> int:
+        accepting = self.equal.indifferent
+        for region in value or ():
+            accepting |= self.equal.accepting.get(region, _NONE)
+        return accepting
+
+
 class RuleIndex:
     """The rules for one kind of facts, each under a number. Numbers are small, and used again."""
 
@@ -115,7 +127,8 @@ class RuleIndex:
         bit = self._bits[number]
         for place, each in indexed.items():
             if place not in self._fields:
-                self._fields[place] = _Field(each.side, self._all)
+                of_place = _Regions if place[0] is FactPlace.REGION else _Field
+                self._fields[place] = of_place(each.side, self._all)
         for place, field in self._fields.items():
             field.add(bit, indexed[place].conditions if place in indexed else None)
         self._all |= bit

@@ -8,10 +8,22 @@ from typing import Final, NamedTuple, TypeAlias
 
 from abacus.signals.events.types import VariableType
 from abacus.signals.rules.decide.bounds import Bound
-from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, FactPlace, Not, Operator, Origin, Rule, Side
+from abacus.signals.rules.decide.types import (
+    AllOf,
+    AnyOf,
+    Condition,
+    Constant,
+    FactPlace,
+    Not,
+    Operator,
+    Origin,
+    Rule,
+    Side,
+)
 
 Where: TypeAlias = tuple[FactPlace | Origin, str]  # the place of a left side, and its name there
 
+_ANY_REGION: Final = Side("place", VariableType.BOOLEAN, FactPlace.REGION, "regions")
 _HASHED: Final = frozenset({VariableType.TEXT, VariableType.INTEGER, VariableType.DECIMAL, VariableType.BOOLEAN})
 
 
@@ -89,10 +101,17 @@ def _indexable(part: Rule) -> Indexed | None:
         return _union([_indexable(each) for each in part.conditions])
     if not isinstance(part, Condition):
         return None
-    rhs = part.rhs
+    if part.lhs.place is FactPlace.REGION:  # one of the regions of the facts has to be this one
+        here = part.operator is Operator.EQ and part.rhs is True
+        return Indexed(_ANY_REGION, Indexable(equal=frozenset({part.lhs.name}))) if here else None
+    conditions = _conditions(part.operator, part.lhs, part.rhs)
+    return None if conditions is None else Indexed(part.lhs, conditions)
+
+
+def _conditions(operator: Operator, side: Side, rhs: Constant) -> Indexable | None:
     conditions: Indexable | None = None
-    match part.operator:
-        case Operator.EQ if part.lhs.type in _HASHED:
+    match operator:
+        case Operator.EQ if side.type in _HASHED:
             conditions = Indexable(equal=frozenset({rhs}))
         case Operator.IN if isinstance(rhs, frozenset):
             conditions = Indexable(equal=rhs)
@@ -106,7 +125,7 @@ def _indexable(part: Rule) -> Indexed | None:
             conditions = Indexable(highest=(rhs, -1))
         case Operator.BETWEEN if isinstance(rhs, tuple):
             conditions = Indexable(lowest=(rhs[0], 0), highest=(rhs[1], 0))
-    return None if conditions is None else Indexed(part.lhs, conditions)
+    return conditions
 
 
 def _union(alternatives: Iterable[Indexed | None]) -> Indexed | None:

@@ -7,12 +7,23 @@ others idle, and so does one part of an `and` that does not. Pure.
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, cast
 
 from abacus.signals.events.types import Value
 from abacus.signals.rules.decide.at_least import AtLeast, lasting
 from abacus.signals.rules.decide.compiler import Compiled, compile_rule
-from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, FactPlace, Facts, Not, Origin, Rule, Side
+from abacus.signals.rules.decide.types import (
+    AllOf,
+    AnyOf,
+    Condition,
+    FactPlace,
+    Facts,
+    Located,
+    Not,
+    Origin,
+    Rule,
+    Side,
+)
 
 # The values that were looked up, by the text of their left side; None for a value that is not there.
 LookedUp: TypeAlias = Mapping[str, Value | AtLeast | None]
@@ -122,6 +133,8 @@ def value_of(side: Side, facts: Facts) -> Value | None:
     """The value of a left side that the facts themselves have; None where it is missing."""
     if side.place is FactPlace.VARIABLE:
         return facts.variables.get(side.name)
+    if side.place is FactPlace.REGION:
+        return cast("Located", facts).lies_in(side.name)
     value: Value | None = getattr(facts, side.name)
     return value
 

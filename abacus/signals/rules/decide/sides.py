@@ -6,6 +6,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from abacus.core.fields import Bad, quoted
 from abacus.signals.events.types import VariableType
+from abacus.signals.rules.decide.place_sides import PLACE, PlaceSides
 from abacus.signals.rules.decide.types import FactPlace, Side
 
 # From the text of a left side to what it means. Raises `Bad` for a text that means nothing. A resolver that cannot
@@ -57,22 +58,28 @@ def of_facts(kind: FactsKind, variables: Mapping[str, VariableType]) -> Callable
     return resolve
 
 
-def of_event(variables: Mapping[str, VariableType]) -> Callable[[str], Side]:
-    """The left sides `event.*` and `var.*` of events with these variables."""
-    return of_facts(EVENTS, variables)
+def of_event(variables: Mapping[str, VariableType], places: PlaceSides | None = None) -> Callable[[str], Side]:
+    """The left sides `event.*` and `var.*` of events with these variables, and `place.*` where they have places."""
+    of_fields = of_facts(EVENTS, variables)
+    if places is None:
+        return of_fields
+    return lambda text: places.side(text) if text.startswith(PLACE) else of_fields(text)
 
 
 def of_unknown_event(text: str) -> Side | None:
     """A left side of events whose variables are not known. Raises `Bad`."""
-    if text.startswith(_VARIABLE) and text not in EVENTS.fields:
+    if text.startswith(PLACE) or (text.startswith(_VARIABLE) and text not in EVENTS.fields):
         return None
     return of_event({})(text)
 
 
-def sides_of_event(variables: Mapping[str, VariableType]) -> Mapping[str, VariableType]:
+def sides_of_event(
+    variables: Mapping[str, VariableType], places: PlaceSides | None = None
+) -> Mapping[str, VariableType]:
     """All left sides that `of_event` knows, with their types."""
+    where = {each.text: each.type for each in places.there_are()} if places is not None else {}
     own = {text: type_ for text, (_, type_) in EVENTS.fields.items()}
-    return {**{_VARIABLE + name: type_ for name, type_ in sorted(variables.items())}, **own}
+    return {**{_VARIABLE + name: type_ for name, type_ in sorted(variables.items())}, **own, **where}
 
 
 def _what_there_is(kind: FactsKind, variables: Mapping[str, VariableType]) -> str:

@@ -31,11 +31,18 @@ class Facts(Protocol):
     def variables(self) -> Mapping[str, Value]: ...
 
 
+class Located(Facts, Protocol):
+    """Facts that may have happened somewhere."""
+
+    def lies_in(self, region: str) -> bool | None: ...
+
+
 class FactPlace(StrEnum):
     """Where facts have the value of a left side."""
 
     VARIABLE = "variable"
     FIELD = "field"
+    REGION = "region"  # whether they happened there
 
 
 class Origin(NamedTuple):
