@@ -33,8 +33,8 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
-from abacus.signals.rules.decide.names import AnyName
 from abacus.signals.facts.types import FactRegistry
+from abacus.signals.rules.decide.names import AnyName
 from abacus.signals.segments.sets import Pair
 from abacus.signals.segments.types import Members
 from benchmarks.workbench import with_ended_children

@@ -9,7 +9,9 @@ from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.shell import CommandGroup, settings
 from abacus.core.errors import Refused
 from abacus.people.types.deed import Deed
-from abacus.signals.counters.reading.cache_share import ALL, CacheShareStore, Setting
+from abacus.platform.reading.cache_shares import Setting
+from abacus.platform.reading.types import ALL
+from abacus.signals.counters.reading.cache_share import CacheShareStore
 from abacus.signals.counters.store.cassandra.schema import make, statements
 from abacus.signals.counters.store.cassandra.session import Session
 from abacus.signals.counters.wiring import cassandra_of

@@ -1,1 +1,1 @@
-"""Places: where members are. Regions are drawn by country teams, shops stand at points, and both are found in memory."""
+"""Where members are: country teams draw regions, shops stand at points, and both are found in memory."""
