@@ -27,6 +27,7 @@ _FOLDERS: Final = (
     "downstreams",
     "events",
     "counters",
+    "caches",
     "categories",
     "contact",
     "places",

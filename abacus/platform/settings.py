@@ -24,6 +24,7 @@ _HIDDEN: Final = "(set)"
 # Addresses may hold a password.
 _SECRETS: Final = frozenset(
     {
+        "caches_redis_url",
         "cassandra_password",
         "console_database_url",
         "console_oidc_client_secret",
@@ -153,6 +154,7 @@ class Settings(BaseSettings):
     counts_late_hours: Annotated[float, Field(ge=0, le=24 * 30)] = 3
     counts_cache_parts: Annotated[int, Field(ge=0, le=10_000_000)] = 100_000
     counts_redis_url: Annotated[str, AfterValidator(_redis_url)] | None = None
+    caches_redis_url: Annotated[str, AfterValidator(_redis_url)] | None = None
     offers_host: str = "127.0.0.1"
     offers_port: Annotated[int, Field(ge=0, le=65535)] = 8084
     console_host: str = "127.0.0.1"

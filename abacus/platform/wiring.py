@@ -15,7 +15,7 @@ import structlog
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.core.signature import Producer, Verifier, read_keys, signer_for
-from abacus.platform.announcements import Announcements
+from abacus.platform.announcements import Announced, Announcements
 from abacus.platform.connections import Connections
 from abacus.platform.database_clock import DatabaseClock
 from abacus.platform.encryption import Secrets
@@ -28,6 +28,9 @@ from abacus.platform.patience import until_available
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.rate_limits.limiter import RateLimiter
 from abacus.platform.rate_limits.store import BucketStore
+from abacus.platform.reading.cache_shares import CacheShares, SettingStore
+from abacus.platform.reading.caches import Caches
+from abacus.platform.reading.shared_cache import shared_cache
 from abacus.platform.roles import APPLICATION_ROLE
 from abacus.platform.settings import Settings
 from abacus.platform.slices import SliceMap, slice_map_of
@@ -151,6 +154,22 @@ class Wiring:
         self.beside(limiter.keep_giving_back())
         self.at_the_end(limiter.close)
         return limiter
+
+    async def caches(self, pool: Pool, *, apart: str = "") -> Caches:
+        """The caches of answers of this worker, with the shares that are set for all processes. The pool is that of the
+        live ledger; `apart` from the answers that others share.
+        """
+        settings = self.settings
+        shared = shared_cache(
+            settings.caches_redis_url,
+            setting="ABACUS_CACHES_REDIS_URL",
+            prefix=settings.queue_prefix + apart,
+            health=self.process_health,
+        )
+        caches = Caches(self.clock, shared=await self.entered(shared), health=self.process_health)
+        self.keep(CacheShares(SettingStore(pool, self.clock).all, caches.switch), on=(Announced.COUNTER_SETTINGS,))
+        self.at_the_end(caches.close)
+        return caches
 
     def verifier(self) -> Verifier:
         return Verifier(self._envelope_keys)

@@ -57,6 +57,13 @@ ROWS: list[tuple[Deed, str, dict[str, Any], str]] = [
     (Deed.EDIT_CAMPAIGNS, "draft:7", {"did": "save-draft", "title": "Late"}, "saved the draft Late"),
     (Deed.EDIT_CAMPAIGNS, "draft:7", {"did": "delete-draft"}, "deleted the draft of a document"),
     (Deed.RUN_JOBS, "job:tiers-roll", {}, "ran the job tiers roll"),
+    (
+        Deed.RUN_JOBS,
+        "members",
+        {"did": "cache-share", "share": 35},
+        "set the share of answers of members that are kept to 35 %",
+    ),
+    (Deed.RUN_JOBS, "caches", {"did": "caches-off", "share": 0}, "switched all caches off"),
     (Deed.REPLAY, "quarantine", {"reason": "unknown-tier"}, "replayed messages from the quarantine: “unknown-tier”"),
     (Deed.REPLAY, "queue:award", {"did": "redrive", "limit": 5}, "sent dead letters of the queue award back"),
     (Deed.MANAGE_PEOPLE, "person:bob", {"did": "roles", "roles": ["a", "b"]}, "gave bob the roles a, b"),

@@ -40,6 +40,7 @@ def test_what_holds_when_nothing_is_set() -> None:
         "counts_timeout_seconds": 1,
         "counts_late_hours": 3,
         "counts_cache_parts": 100_000,
+        "caches_redis_url": None,
         "counts_redis_url": None,
         "console_host": "127.0.0.1",
         "console_port": 8083,

@@ -209,6 +209,9 @@ DONE: Final[Mapping[Deed, Mapping[str, str]]] = {
     Deed.SEAL: {"": "sealed the ledger"},
     Deed.RUN_JOBS: {
         "cache": "set the share of counters that is kept in memory[ to {share} %]",
+        "cache-share": "set the share of answers of {about} that are kept[ to {share} %]",
+        "caches-off": "switched all caches off",
+        "caches-on": "switched all caches on",
         "": "ran the job {about}",
     },
     Deed.REPLAY: {

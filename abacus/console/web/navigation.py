@@ -46,6 +46,7 @@ SECTIONS: Final = (
     Section("What is wrong", "/operations", Deed.SEE, "Keep it running"),
     Section("Quarantine", "/quarantine", Deed.SEE, "Keep it running", everywhere=True),
     Section("Dead letters", "/dead-letters", Deed.SEE, "Keep it running", everywhere=True),
+    Section("Caches", "/caches", Deed.SEE, "Keep it running", everywhere=True),
     Section("People", "/people", Deed.MANAGE_PEOPLE, "Let people in", everywhere=True),
     Section("Log", "/log", Deed.MANAGE_PEOPLE, "Let people in", everywhere=True),
     Section("Settings", "/settings", Deed.RUN_JOBS, "Let people in", everywhere=True),

@@ -11,15 +11,22 @@ from typing import Final
 from uuid import UUID, uuid4
 
 import structlog
-from prometheus_client import Gauge
+from prometheus_client.registry import Collector
 
 from abacus import __version__
 from abacus.core.clock import Clock
 from abacus.core.errors import AbacusError
 from abacus.platform.health import Health
-from abacus.platform.metrics import CARDS_AGE, QUEUE_AGE
+from abacus.platform.metrics import (
+    CACHE_ANSWERS,
+    CACHE_BYTES,
+    CACHE_ENTRIES,
+    CACHE_STALE_SECONDS,
+    CARDS_AGE,
+    QUEUE_AGE,
+)
 from abacus.platform.postgres import Pool, open_pool, passing_failures
-from abacus.platform.presence.types import NOTED_EVERY_S, FailureNote, ProcessNote, Report, WorkerNote
+from abacus.platform.presence.types import NOTED_EVERY_S, CacheNote, FailureNote, ProcessNote, Report, WorkerNote
 from abacus.platform.sql import Statement, arrays, columns, parameters, unnested
 
 _KEPT_FOR: Final = timedelta(days=7)  # the row of a process that did not end by itself
@@ -91,7 +98,33 @@ def report_of(health: Health, settings: Mapping[str, str]) -> Report:
     workers = {name: WorkerNote(**each) for name, each in health.report().items()}
     queues = {labels["queue"]: age for labels, age in _samples(QUEUE_AGE)}
     ages = [age for _, age in _samples(CARDS_AGE) if 0 < age < float("inf")]  # 0 in a process without cards
-    return Report(workers, dict(health.missed), queues, ages[0] if ages else None, settings)
+    return Report(workers, dict(health.missed), queues, ages[0] if ages else None, settings, _caches())
+
+
+def _caches() -> dict[str, CacheNote]:
+    """A route without a single answer is left out."""
+    answers: dict[str, dict[str, int]] = {}
+    for labels, count in _samples(CACHE_ANSWERS, "_total"):
+        if count:
+            answers.setdefault(labels["route"], {})[labels["outcome"]] = int(count)
+    entries, size, sums, counts = (
+        {labels["route"]: value for labels, value in _samples(*each)}
+        for each in (
+            (CACHE_ENTRIES, ""),
+            (CACHE_BYTES, ""),
+            (CACHE_STALE_SECONDS, "_sum"),
+            (CACHE_STALE_SECONDS, "_count"),
+        )
+    )
+    return {
+        route: CacheNote(
+            by_outcome,
+            int(entries.get(route, 0)),
+            int(size.get(route, 0)),
+            round(sums.get(route, 0.0) / (counts.get(route, 0.0) or 1.0), 1),
+        )
+        for route, by_outcome in answers.items()
+    }
 
 
 def failures_of(health: Health) -> Sequence[FailureNote]:
@@ -156,5 +189,11 @@ async def _quietly(
         log.exception("the process could not be noted")
 
 
-def _samples(gauge: Gauge) -> list[tuple[dict[str, str], float]]:
-    return [(sample.labels, sample.value) for metric in gauge.collect() for sample in metric.samples]
+def _samples(metric: Collector, part: str = "") -> list[tuple[dict[str, str], float]]:
+    """Of a counter or a histogram one part."""
+    return [
+        (sample.labels, sample.value)
+        for family in metric.collect()
+        for sample in family.samples
+        if sample.name == family.name + part
+    ]

@@ -19,6 +19,17 @@ class WorkerNote(NamedTuple):
     detail: str
 
 
+class CacheNote(NamedTuple):
+    """What a process keeps of a route's answers, and what became of those who asked, since it began: by outcome, as
+    metrics count them. `stale_s`: how old answers were on the average that were not fresh.
+    """
+
+    answers: Mapping[str, int]
+    entries: int
+    bytes: int
+    stale_s: float
+
+
 class FailureNote(NamedTuple):
     """A row of `queue_failure`: how a queue's last message that made a worker fail did so, when, and how often it had
     come.
@@ -32,8 +43,8 @@ class FailureNote(NamedTuple):
 
 class Report(NamedTuple):
     """What a process knows of itself: its workers, the services that it does without, the age in seconds of the oldest
-    message of each queue that it receives from, and of its rate cards where it has any; and the settings that it was
-    given, as they may be told.
+    message of each queue that it receives from, and of its rate cards where it has any; the settings that it was given,
+    as they may be told; and its caches of answers, by route.
     """
 
     workers: Mapping[str, WorkerNote]
@@ -41,11 +52,14 @@ class Report(NamedTuple):
     queues: Mapping[str, float]
     cards_age_s: float | None
     settings: Mapping[str, str] = MappingProxyType({})
+    caches: Mapping[str, CacheNote] = MappingProxyType({})
 
     @property
     def text(self) -> bytes:
         workers = {name: note._asdict() for name, note in self.workers.items()}
-        return orjson.dumps({**self._asdict(), "workers": workers, "settings": dict(self.settings)})
+        caches = {route: note._asdict() for route, note in self.caches.items()}
+        settings = dict(self.settings)
+        return orjson.dumps({**self._asdict(), "workers": workers, "settings": settings, "caches": caches})
 
     @classmethod
     def of(cls, text: bytes) -> "Report":
@@ -55,7 +69,11 @@ class Report(NamedTuple):
         document: Mapping[str, Any] = orjson.loads(text)
         workers = {name: WorkerNote(each["state"], each["detail"]) for name, each in document["workers"].items()}
         settings = document.get("settings", {})
-        return cls(workers, document["missed"], document["queues"], document["cards_age_s"], settings)
+        caches = {
+            route: CacheNote(each["answers"], each["entries"], each["bytes"], each["stale_s"])
+            for route, each in document.get("caches", {}).items()
+        }
+        return cls(workers, document["missed"], document["queues"], document["cards_age_s"], settings, caches)
 
 
 class ProcessNote(NamedTuple):
@@ -68,6 +86,10 @@ class ProcessNote(NamedTuple):
     started_at: datetime
     seen_at: datetime
     report: bytes
+
+    def label(self, report: Report) -> str:
+        """By which people know it."""
+        return f"{'+'.join(report.workers)} {self.host}:{self.pid}"
 
     def is_gone(self, now: datetime) -> bool:
         """Whether it has been silent for so long that it does not run any more, though nobody saw it end."""

@@ -1,21 +1,16 @@
-"""Of which share of its keys each cache keeps answers. It is set for all processes, while they run.
+"""Of which share of its keys each cache keeps answers: it is set for all processes, while they run."""
 
-A row of `counter_setting` for each route that somebody has set: caches of answers came later than that of counts.
-"""
-
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import datetime
-from typing import Final, NamedTuple
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.platform.fresh_copy import Cadence, FreshCopy
 from abacus.platform.postgres import Also, Pool, nothing_else, passing_failures
+from abacus.platform.reading.decide.shares import Setting, Settings
 from abacus.platform.reading.types import ALL
 from abacus.platform.sql import Statement, columns
 
-ALL_CACHES: Final = "caches"  # 0: no cache keeps anything
-_OF_ROUTE: Final = "cache:"
 _CADENCE: Final = Cadence(refresh_every_s=15.0, look_again_every_s=0.2)
 
 _SET: Final = Statement("""
@@ -24,29 +19,7 @@ on conflict (name) do update set value = excluded.value, set_at = excluded.set_a
 """)
 
 
-class Setting(NamedTuple):
-    """A row of `counter_setting`."""
-
-    name: str
-    value: int  # of a share: the percentage
-    set_at: datetime
-    set_by: str
-
-
 _ALL_OF_THEM: Final = Statement(f"select {columns(Setting)} from counter_setting")
-
-Settings = Mapping[str, Setting]
-
-
-def name_of(route: str) -> str:
-    """The name of the row that says the share of a route."""
-    return _OF_ROUTE + route
-
-
-def are_off(settings: Settings) -> bool:
-    """Whether all caches are switched off."""
-    switch = settings.get(ALL_CACHES)
-    return switch is not None and not switch.value
 
 
 class SettingStore:

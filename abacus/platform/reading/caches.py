@@ -8,7 +8,7 @@ from typing import Any, Final
 from abacus.core.clock import Clock
 from abacus.platform.health import Health
 from abacus.platform.reading.answer_cache import UNVERSIONED, AnswerCache, Sources
-from abacus.platform.reading.cache_shares import Settings, are_off, name_of
+from abacus.platform.reading.decide.shares import Settings, share_of
 from abacus.platform.reading.shared_cache import NothingShared, SharedCache
 from abacus.platform.reading.types import Key, Route, Value
 
@@ -17,7 +17,7 @@ _RNG: Final = random.Random()
 
 
 class Caches:
-    """Nothing is kept before the settings were ever read."""
+    """Nothing is kept before there are settings."""
 
     def __init__(
         self,
@@ -25,6 +25,7 @@ class Caches:
         *,
         shared: SharedCache = _NOTHING_SHARED,
         health: Health | None = None,
+        settings: Settings | None = None,
         monotonic: Callable[[], float] = time.monotonic,
         rng: random.Random = _RNG,
     ) -> None:
@@ -33,7 +34,7 @@ class Caches:
         self._health = health
         self._monotonic = monotonic
         self._rng = rng
-        self._settings: Settings | None = None
+        self._settings = settings
         self._all: list[AnswerCache[Any, Any]] = []
 
     def of(
@@ -68,8 +69,7 @@ class Caches:
             await cache.close()
 
     def _share(self, route: Route[Any, Any]) -> int:
-        settings = self._settings
-        if settings is None or are_off(settings):
+        if self._settings is None:
             return 0
-        setting = settings.get(name_of(route.name))
-        return route.share if setting is None else setting.value
+        share = share_of(route.name, self._settings)
+        return route.share if share is None else share

@@ -9,10 +9,10 @@ import pytest
 
 from abacus.core.errors import Unavailable
 from abacus.platform.health import Health
-from abacus.platform.metrics import QUEUE_AGE
+from abacus.platform.metrics import CACHE_ANSWERS, CACHE_ENTRIES, CACHE_STALE_SECONDS, QUEUE_AGE
 from abacus.platform.postgres import Pool
 from abacus.platform.presence.presence_note import Presence, noted, report_of
-from abacus.platform.presence.types import FailureNote, ProcessNote, Report, WorkerNote
+from abacus.platform.presence.types import CacheNote, FailureNote, ProcessNote, Report, WorkerNote
 from tests.support.commands import DOWN
 from tests.support.fixed_clock import FixedClock
 
@@ -98,11 +98,16 @@ def test_a_report_says_what_the_process_knows() -> None:
     health.worker("retrier").stopped("too much is bad")
     health.miss("SNS", "away")
     QUEUE_AGE.labels("presence-retry").set(12.5)
+    for outcome, times in (("hit", 3), ("stale", 1)):
+        CACHE_ANSWERS.labels("presence", outcome).inc(times)
+    CACHE_STALE_SECONDS.labels("presence").observe(7)
+    CACHE_ENTRIES.labels("presence").set(2)
     report = report_of(health, {"ABACUS_RETRY_HOURS": "5.0"})
     assert report.workers == {"retrier": WorkerNote("stopped", "too much is bad")}
     assert report.missed == {"SNS": "away"}
     assert report.queues["presence-retry"] == 12.5
     assert report.settings == {"ABACUS_RETRY_HOURS": "5.0"}
+    assert report.caches["presence"] == CacheNote({"hit": 3, "stale": 1}, 2, 0, 7.0)
     assert Report.of(report.text) == report
     assert Report.of(report.text.replace(b'"state"', b'"new":1,"state"')) == report
     earlier = report.text.replace(b',"settings":{"ABACUS_RETRY_HOURS":"5.0"}', b"")

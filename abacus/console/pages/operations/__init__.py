@@ -3,6 +3,7 @@
 from typing import Final
 
 from abacus.console.pages.operations import (
+    caches,
     dead_letters,
     errands,
     quarantine,
@@ -41,5 +42,6 @@ SERVED: Final = (
     file("/tasks/{id:uuid}/document", errands.document),
     file("/tasks/{id:uuid}/files/{file}", errands.kept_file),
     file("/tasks/{id:uuid}/tables/{table}", errands.table),
+    page("/caches", caches.caches, everywhere=True),
     page("/settings", settings.settings, Deed.RUN_JOBS, everywhere=True),
 )

@@ -33,11 +33,7 @@ def settings_in_use(processes: Sequence[ProcessNote], now: datetime) -> Sequence
     for name in names:
         by_value: dict[str | None, list[str]] = {}
         for process, report in reports.items():
-            by_value.setdefault(report.settings.get(name), []).append(_label(process, report))
+            by_value.setdefault(report.settings.get(name), []).append(process.label(report))
         given = sorted(by_value.items(), key=lambda each: (-len(each[1]), each[0] or ""))
         found.append(SettingInUse(name, [Given(*each) for each in given]))
     return sorted(found, key=lambda each: (not each.differs, each.name))
-
-
-def _label(process: ProcessNote, report: Report) -> str:
-    return f"{'+'.join(report.workers)} {process.host}:{process.pid}"

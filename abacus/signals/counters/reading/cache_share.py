@@ -13,7 +13,8 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.platform.fresh_copy import Cadence, FreshCopy
 from abacus.platform.postgres import Also, Pool, nothing_else, passing_failures
-from abacus.platform.reading.cache_shares import Setting, SettingStore, are_off
+from abacus.platform.reading.cache_shares import SettingStore
+from abacus.platform.reading.decide.shares import Setting, are_off
 from abacus.platform.reading.types import ALL
 from abacus.platform.sql import Statement
 from abacus.signals.counters.decide.definition import Definition
