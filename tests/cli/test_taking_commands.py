@@ -75,6 +75,20 @@ async def test_offers_are_asked_for(command: Command, pool: Pool, tmp_path: Path
     assert await pool.fetchval("select count(*) from offer_reservation") == 0
 
 
+async def test_an_offer_is_tried_by_people_of_its_country(command: Command, pool: Pool, tmp_path: Path) -> None:
+    """And by people of the country that a request is about."""
+    await run_offers(pool, *OFFERS)
+    ask = {"country": "SG", "scenario": "best", "items": [PIZZA]}
+    simulate = ("offers", "simulate", "tenth", "--request")
+    assert "tenth fits" in (await command(*simulate, written(tmp_path, ask))).out
+    assert (await command(*simulate, written(tmp_path, ask), by="kim")).code == 2
+    elsewhere = await command(*simulate, written(tmp_path, {**ask, "country": "ID"}))
+    assert (elsewhere.code, "sam may not see in ID" in elsewhere.err) == (2, True)
+    backtest = ("offers", "backtest", "tenth", "--from", "2026-03", "--to", "2026-03", "--any-time")
+    assert (await command(*backtest, "--json")).json["purchases"] == 0
+    assert (await command(*backtest, by="kim")).code == 2
+
+
 async def test_an_offer_is_reserved_redeemed_and_rolled_back(command: Command, pool: Pool, tmp_path: Path) -> None:
     """Each once, by people whose role is of the country; who gave something back stands in the log."""
     await run_offers(pool, *OFFERS)

@@ -30,6 +30,7 @@ from abacus.ledger.store.read import LedgerReader
 from abacus.oversight.backtest.purchases import purchases
 from abacus.oversight.reports.assumption_store import assumptions
 from abacus.oversight.reports.decide.liability import Cost, cost
+from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Pool, snapshot
 from abacus.programs.tiers.store import MembershipStore
 from abacus.signals.events.types import Event, Value
@@ -76,6 +77,7 @@ async def backtest_offer(
         desk = offer_desk(at)
         beside = await desk.around()
         written = await chosen(which, desk, at.pool, beside)
+        at.check(Deed.SEE, written.country)
         window = Window(_begin(first, written), _begin(last + _A_DAY, written))
         offer = in_its_time(written, window, any_time=any_time)
         outcome = await _outcome(offer, window, desk, at.pool, beside)

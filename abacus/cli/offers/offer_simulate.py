@@ -26,6 +26,7 @@ from abacus.engage.offers.decide.basket import Item
 from abacus.engage.offers.decide.currencies import money_text
 from abacus.engage.offers.decide.offer import Audience, Offer
 from abacus.engage.offers.qualifier import Qualifier
+from abacus.people.types.deed import Deed
 from abacus.platform.validation import first_fault
 
 _ASKS: Final[TypeAdapter[list[QualifyAsk]]] = TypeAdapter(list[QualifyAsk])
@@ -65,6 +66,8 @@ async def simulate_offer(
         desk = offer_desk(at)
         beside = await desk.around()
         offer = _admitting(await chosen(which, desk, at.pool, beside))
+        for country in {offer.country, *(each.country for each in asks)}:
+            at.check(Deed.SEE, country)
         clock = _At(at_time or desk.now())
         with spinner() as progress:
             progress.add_task("offers in force", total=None)
