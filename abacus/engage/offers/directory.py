@@ -21,7 +21,7 @@ from abacus.engage.offers.decide.vocabulary import of_offer
 from abacus.engage.offers.kind import OFFERS
 from abacus.engage.offers.metrics import OFFERS_IN_FORCE, OFFERS_UNFIT
 from abacus.platform.fresh_copy import Cadence, FreshCopy
-from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.postgres import Pool, pages, passing_failures
 from abacus.platform.sql import Statement
 from abacus.signals.counters.kind import COUNTERS
 from abacus.signals.facts.decide.catalog import MEMBER, SEGMENT
@@ -35,12 +35,18 @@ _CADENCE: Final = Cadence(load_within_s=120.0)
 # there are none but probes.
 _AT_ONCE: Final = 40
 _AT_THE_START: Final = 1_000
+# While requests are answered some hundred thousand values come that stay: a search for garbage goes through a few
+# thousand of them at a time.
+_SHORT_SEARCHES: Final = (5_000, 2, 200)
 _LONGEST_CHANGE: Final = timedelta(minutes=1)  # from the time of a change until others see it
 _KNOWN_BEFOREHAND: Final = frozenset({MEMBER, SEGMENT})
 
 _RUNS: Final = "status = 'approved' and ends_at > :now"
-_CHANGED: Final = Statement("select distinct name from offer where changed_at >= :since")
-_IN_FORCE: Final = Statement(f"select name, version from offer where name = any(:names::text[]) and {_RUNS}")
+# With the version that is in force, if there is one.
+_CHANGED: Final = Statement(f"""
+select c.name, d.version from (select distinct name from offer where changed_at >= :since) c
+left join offer d on d.name = c.name and {_RUNS}
+""")
 _NAMES: Final = Statement(f"select name from offer where {_RUNS} order by name")
 # A range of names, which is one walk along the primary key.
 _RANGE: Final = Statements(OFFERS.table).where(f"d.name >= :first and d.name <= :last and {_RUNS}")
@@ -115,16 +121,21 @@ class OfferDirectory(FreshCopy[_Read, OfferIndex]):
             if len(some) == _AT_THE_START:
                 gc.freeze()  # a search for garbage among a hundred thousand offers, which stay, takes a second
         await asyncio.to_thread(self._index.warm)
+        if len(names) > _AT_THE_START:
+            gc.freeze()
+            gc.set_threshold(*_SHORT_SEARCHES)
 
     async def _read_changed(self, since: datetime, now: datetime) -> None:
-        async with passing_failures(), self._pool.acquire() as connection:
-            changed = [row[0] for row in await connection.fetch(*_CHANGED(since=since))]
-            rows = await connection.fetch(*_IN_FORCE(names=changed, now=now)) if changed else []
-        in_force: dict[str, int] = dict(map(tuple, rows))
-        known = {name: offer.version for name in changed if (offer := self._offers.get(name)) is not None}
-        for name in known.keys() - in_force.keys():
-            self._remove(name)
-        new = [(name, version) for name, version in in_force.items() if known.get(name) != version]
+        new: list[tuple[str, int]] = []
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            # Requests are answered between two pages: in a minute a hundred thousand offers may have changed.
+            async for page in pages(connection, *_CHANGED(since=since, now=now)):
+                for name, version in page:
+                    known = self._offers.get(name)
+                    if version is None:
+                        self._remove(name)
+                    elif known is None or known.version != version:
+                        new.append((name, version))
         for first in range(0, len(new), _AT_ONCE):
             names, versions = zip(*new[first : first + _AT_ONCE], strict=True)
             for each in await self._documents(_THESE, names=names, versions=versions):
