@@ -1,0 +1,25 @@
+"""A place: a shop that stands at a point. Pure values."""
+
+from typing import NamedTuple, TypeAlias
+
+from abacus.signals.places.decide.point import Point
+
+Attributes: TypeAlias = tuple[tuple[str, str], ...]  # by name
+
+
+class Place(NamedTuple):
+    """The id is unique over all countries. `categories` go from the widest to the narrowest. `hours` are as
+    `decide/hours.py` reads them, by the clock of `timezone`, or else of the country's map; without any nobody knows
+    when it is open.
+    """
+
+    id: str
+    name: str
+    point: Point
+    country: str
+    merchant: str
+    brand: str | None = None
+    categories: tuple[str, ...] = ()
+    hours: str | None = None
+    timezone: str | None = None
+    attributes: Attributes = ()

@@ -1,0 +1,176 @@
+"""The places in force, in memory: found by their id, and by how near they are. Pure.
+
+What many places have in common stands there once: a place is its id, its name, its point, and a reference to its
+traits.
+"""
+
+from array import array
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import chain
+from typing import Final, NamedTuple, TypeAlias
+
+from abacus.signals.places.decide.place import Place
+from abacus.signals.places.decide.place_tree import Found, PlaceTree, metres_of, nearest_of, square_of, vector_of
+from abacus.signals.places.decide.point import Point
+
+Keep: TypeAlias = Callable[[Place], bool]
+
+_FEW: Final = 1_000  # places, which are looked at one by one
+_OWN: Final = 3  # fields of a place that are its own; the others are its traits
+
+
+class Sought(NamedTuple):
+    """What places have to have. A category is one of theirs."""
+
+    merchant: str | None = None
+    brand: str | None = None
+    category: str | None = None
+
+
+ANY: Final = Sought()
+
+
+class _Traits:
+    """What places have in common: the fields behind their own, and the numbers of the places."""
+
+    __slots__ = ("found_by", "numbers", "values")
+
+    def __init__(self, place: Place) -> None:
+        self.values = place[_OWN:]
+        by_categories = (Sought(category=each) for each in place.categories)
+        self.found_by = frozenset({Sought(merchant=place.merchant), Sought(brand=place.brand), *by_categories} - {ANY})
+        self.numbers: set[int] = set()
+
+
+class PlaceIndex:
+    """`version` is that of the latest change of all places. A change of one place takes some microseconds."""
+
+    def __init__(self) -> None:
+        self.version = 0
+        self._numbers: dict[str, int] = {}
+        self._ids: list[str] = []
+        self._names: list[str] = []
+        self._lons = array("d")
+        self._lats = array("d")
+        self._traits: list[_Traits] = []
+        self._free: list[int] = []  # numbers of places that were removed
+        self._known: dict[tuple[object, ...], _Traits] = {}  # by their values
+        self._having: dict[Sought, set[_Traits]] = {}
+        self._tree = PlaceTree()
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __iter__(self) -> Iterator[Place]:
+        """In the order of their ids."""
+        return (self._place(self._numbers[id_]) for id_ in sorted(self._numbers))
+
+    def of(self, id_: str) -> Place | None:
+        number = self._numbers.get(id_)
+        return None if number is None else self._place(number)
+
+    def put(self, place: Place) -> None:
+        """In place of the one with its id, if there is one."""
+        self.remove(place.id)
+        number = self._number(place, traits := self._shared(place))
+        self._numbers[place.id] = number
+        traits.numbers.add(number)
+        self._tree.put(number, vector_of(place.point))
+
+    def remove(self, id_: str) -> None:
+        number = self._numbers.pop(id_, None)
+        if number is None:
+            return
+        self._tree.remove(number, vector_of((self._lons[number], self._lats[number])))
+        traits = self._traits[number]
+        traits.numbers.discard(number)
+        if not traits.numbers:
+            self._forget(traits)
+        self._ids[number] = self._names[number] = ""
+        self._free.append(number)
+
+    def nearest(
+        self, point: Point, k: int, radius_m: float, keep: Keep | None = None, *, sought: Sought = ANY
+    ) -> list[tuple[Place, float]]:
+        """The `k` nearest places within a radius with what is sought, and kept, each with its metres on the sphere. Of
+        places that are as far the lower id comes first.
+        """
+        at, within = vector_of(point), square_of(radius_m)
+        kept = self._kept(keep, sought)
+        few = None if sought == ANY else self._few(sought)
+        if few is None:
+            found = self._tree.nearest(at, k, within, kept)
+        else:
+            lons, lats = self._lons, self._lats
+            found = nearest_of(((each, vector_of((lons[each], lats[each]))) for each in few), at, within)
+            found = found if kept is None else [each for each in found if kept(each[1])]
+        near = [(self._place(number), metres_of(square)) for square, number in self._ordered(found)[:k]]
+        while near and near[-1][1] > radius_m:
+            near.pop()
+        return near
+
+    def _few(self, sought: Sought) -> Sequence[int] | None:
+        """The places with the rarest of what is sought, where these are so few that each is looked at."""
+        merchant, brand, category = sought
+        asked = {Sought(merchant=merchant), Sought(brand=brand), Sought(category=category)} - {ANY}
+        rarest: Collection[_Traits] = min((self._having.get(each, ()) for each in asked), key=_count)
+        return list(chain.from_iterable(each.numbers for each in rarest)) if _count(rarest) <= _FEW else None
+
+    def _kept(self, keep: Keep | None, sought: Sought) -> Callable[[int], bool] | None:
+        """By the number of a place."""
+        if sought == ANY:
+            return None if keep is None else lambda number: keep(self._place(number))
+        merchant, brand, category = sought
+        asked = {Sought(merchant=merchant), Sought(brand=brand), Sought(category=category)} - {ANY}
+        traits = self._traits
+        if keep is None:
+            return lambda number: asked <= traits[number].found_by
+        return lambda number: asked <= traits[number].found_by and keep(self._place(number))
+
+    def _ordered(self, found: list[Found]) -> list[Found]:
+        """By distance, and by id where two are as far."""
+        if len({square for square, _ in found}) < len(found):
+            ids = self._ids
+            found.sort(key=lambda each: (each[0], ids[each[1]]))
+        return found
+
+    def _place(self, number: int) -> Place:
+        point = self._lons[number], self._lats[number]
+        return tuple.__new__(Place, (self._ids[number], self._names[number], point, *self._traits[number].values))
+
+    def _number(self, place: Place, traits: _Traits) -> int:
+        """A number that holds the place."""
+        lon, lat = place.point
+        if self._free:
+            number = self._free.pop()
+            self._ids[number], self._names[number], self._traits[number] = place.id, place.name, traits
+            self._lons[number], self._lats[number] = lon, lat
+            return number
+        self._ids.append(place.id)
+        self._names.append(place.name)
+        self._traits.append(traits)
+        self._lons.append(lon)
+        self._lats.append(lat)
+        return len(self._ids) - 1
+
+    def _shared(self, place: Place) -> _Traits:
+        known = self._known.get(place[_OWN:])
+        if known is None:
+            known = _Traits(place)
+            self._known[known.values] = known
+            for each in known.found_by:
+                self._having.setdefault(each, set()).add(known)
+        return known
+
+    def _forget(self, traits: _Traits) -> None:
+        del self._known[traits.values]
+        for each in traits.found_by:
+            having = self._having[each]
+            having.discard(traits)
+            if not having:
+                del self._having[each]
+
+
+def _count(having: Collection[_Traits]) -> int:
+    """Of the places with some of these traits."""
+    return sum(len(each.numbers) for each in having)
