@@ -29,6 +29,7 @@ class Announced(StrEnum):
     PARTNERS = "partner"
     COUNTER_SETTINGS = "counter_setting"
     SEGMENTS = "segment"
+    PLACES = "place"
 
 
 class Announcements:

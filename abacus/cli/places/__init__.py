@@ -4,4 +4,7 @@ from typing import Final
 
 COMMANDS: Final = {
     "places": "commands:app",
+    "places load": "place_load:load_places",
+    "places find": "place_views:find_place",
+    "places nearest": "place_views:nearest_places",
 }

@@ -1,0 +1,129 @@
+"""The one door to places: they are looked at, loaded, changed and removed here, with the log."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Refused, absent
+from abacus.people.decide.rights import check
+from abacus.people.store.audit import entry_of, noted
+from abacus.people.types.deed import Deed
+from abacus.people.types.person import Actor
+from abacus.platform.postgres import Also, Pool, nothing_else, together
+from abacus.signals.places.decide.place import Place
+from abacus.signals.places.decide.place_index import PlaceIndex
+from abacus.signals.places.decide.point import Point
+from abacus.signals.places.decide.sphere import DEGREE_M
+from abacus.signals.places.place_store import Entered, PlaceStore, StoredPlace
+
+USUAL_K: Final = 20
+MOST_K: Final = 50
+USUAL_RADIUS_M: Final = 5_000
+FARTHEST_M: Final = 50_000
+_A_TRACE_MORE: Final = 1 + 1e-9
+
+
+class Loaded(NamedTuple):
+    """What a load did. Whoever asks for `version` sees all of it."""
+
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    version: int = 0
+
+
+class PlaceDesk:
+    """Every method raises `Unavailable` while the database is away, and `Refused` for what cannot be done, or may not
+    be done by the actor. With `people_required` a login may change nothing.
+    """
+
+    def __init__(self, pool: Pool, clock: Clock, *, people_required: bool = False) -> None:
+        self._store = PlaceStore(pool)
+        self._clock = clock
+        self._people_required = people_required
+
+    async def find(self, id_: str) -> StoredPlace:
+        found = await self._store.find(id_)
+        if found is None:
+            raise absent("place", id_, "`abacus places nearest LAT LON` prints those near a point")
+        return found
+
+    async def around(self, point: Point, radius_m: float) -> PlaceIndex:
+        """All places within a radius, and some more: for a question now and then."""
+        degrees = radius_m / DEGREE_M * _A_TRACE_MORE
+        index = PlaceIndex()
+        for each in await self._store.between(point[1] - degrees, point[1] + degrees):
+            index.put(each)
+        return index
+
+    async def load(
+        self,
+        pages: Iterable[Sequence[Place]],
+        countries: Mapping[str, int],
+        by: Actor,
+        *,
+        file: str | None = None,
+        replace: bool = False,
+        tick: Callable[[int], None] = lambda _: None,
+    ) -> Loaded:
+        """Stores the places of all pages, of which no two have one id, each page in a transaction: a load that was cut
+        off is done again. `countries` has how many there are of each. With `replace`, every other place of these
+        countries is removed. `tick` is told how many places more are done.
+        """
+        for country in countries:
+            self._check(by, country)
+        if replace and not countries:
+            raise Refused("there is no place; to take all away, remove each")
+        did = "replace-places" if replace else "load-places"
+        told, ids, loaded = False, list[str](), Loaded(version=await self._store.version())
+        for page in pages:
+            also = nothing_else if told else self._loading(countries, by, did, file)
+            entered = await self._store.enter(page, self._clock.now(), also=also)
+            told = told or bool(entered.new + entered.changed)
+            loaded = _after(loaded, entered, len(page))
+            ids += (each.id for each in page) if replace else ()
+            tick(len(page))
+        if replace:
+            also = nothing_else if told else self._loading(countries, by, did, file)
+            removed, version = await self._store.remove_others(countries, ids, self._clock.now(), also=also)
+            loaded = loaded._replace(removed=removed, version=version)
+        return loaded
+
+    async def change(self, place: Place, by: Actor) -> Entered:
+        """Stores a place, in place of the one with its id if there is one."""
+        self._check(by, place.country)
+        also = self._noted(f"place:{place.id}", place.country, by, did="change-place")
+        return await self._store.enter([place], self._clock.now(), also=also)
+
+    async def remove(self, id_: str, by: Actor) -> int:
+        """The version since which the place is no more."""
+        found = await self.find(id_)
+        self._check(by, found.place.country)
+        also = self._noted(f"place:{id_}", found.place.country, by, did="remove-place")
+        version = await self._store.remove(id_, self._clock.now(), also=also)
+        return version if version is not None else found.version
+
+    def _check(self, by: Actor, country: str) -> None:
+        check(by, Deed.EDIT_PLACES, country, people_required=self._people_required)
+
+    def _loading(self, countries: Mapping[str, int], by: Actor, did: str, file: str | None) -> Also:
+        """An entry for each country."""
+        return together(
+            *(
+                self._noted(f"places:{country}", country, by, did=did, file=file, places=places)
+                for country, places in countries.items()
+            )
+        )
+
+    def _noted(self, subject: str, country: str, by: Actor, **details: object) -> Also:
+        return noted(entry_of(by.source, Deed.EDIT_PLACES, subject, self._clock.now(), country=country, **details))
+
+
+def _after(loaded: Loaded, entered: Entered, places: int) -> Loaded:
+    return loaded._replace(
+        new=loaded.new + entered.new,
+        changed=loaded.changed + entered.changed,
+        unchanged=loaded.unchanged + places - entered.new - entered.changed,
+        version=entered.version,
+    )

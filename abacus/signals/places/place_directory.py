@@ -1,0 +1,74 @@
+"""The places in force, as a process keeps them: all are read at the start, then those that have changed."""
+
+import asyncio
+from collections.abc import Callable, Collection
+from typing import Final, TypeAlias
+
+from abacus.core.errors import Unavailable
+from abacus.platform.announcements import Announced
+from abacus.platform.fresh_copy import Cadence, FreshCopy
+from abacus.platform.postgres import Pool
+from abacus.signals.places.decide.place_index import PlaceIndex
+from abacus.signals.places.place_store import PlaceStore
+
+Listener: TypeAlias = Callable[[Collection[str]], None]  # told the ids of places
+
+_CADENCE: Final = Cadence(load_within_s=120.0)
+_PAGE: Final = 2_000
+# Each place takes some ten microseconds, and requests are answered in between.
+_AT_ONCE: Final = 100
+
+
+class PlaceDirectory(FreshCopy[int, PlaceIndex]):
+    """Serves the index of all places. Every method raises `Unavailable` when they were never read.
+
+    The index is one and the same: a change costs as much as the places that have changed.
+    """
+
+    def __init__(self, pool: Pool, cadence: Cadence = _CADENCE) -> None:
+        self._store = PlaceStore(pool)
+        self._index = PlaceIndex()
+        self._listeners: list[Listener] = []
+        super().__init__("places", self._load, lambda _: self._index, cadence)
+        self.tables = (Announced.PLACES,)  # whose changes are read
+
+    def on_change(self, listener: Listener) -> None:
+        """From now on, call this with the places that have changed, as soon as the index has them."""
+        self._listeners.append(listener)
+
+    async def at_version(self, version: int) -> PlaceIndex:
+        """The index with all changes up to one that the caller knows of. Raises `Unavailable` when it cannot be read
+        now.
+        """
+        if self.value().version < version:
+            await self.read_anew()
+        if (index := self.value()).version < version:
+            raise Unavailable("places", f"version {version} was not read yet")
+        return index
+
+    async def _load(self, before: int | None) -> int:
+        upto = await self._store.version()
+        if before is None:
+            await self._read_all()
+        else:
+            await self._read_changed(before, upto)
+        self._index.version = upto
+        return upto
+
+    async def _read_all(self) -> None:
+        self._index = PlaceIndex()  # a reading that was broken off leaves none
+        async for page in self._store.all(_PAGE):
+            for first in range(0, len(page), _AT_ONCE):
+                for each in page[first : first + _AT_ONCE]:
+                    self._index.put(each)
+                await asyncio.sleep(0)
+
+    async def _read_changed(self, before: int, upto: int) -> None:
+        async for there, gone in self._store.since(before, upto, _AT_ONCE):
+            for id_ in gone:
+                self._index.remove(id_)
+            for each in there:
+                self._index.put(each)
+            changed = [*gone, *(each.id for each in there)]
+            for listener in self._listeners:
+                listener(changed)

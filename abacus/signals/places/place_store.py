@@ -1,0 +1,215 @@
+"""Places in Postgres: a row each, with the version of all places by which it came.
+
+One change at a time has the next version and is committed before the next begins, so whoever has read all up to a
+version finds what is new above it.
+"""
+
+from collections.abc import AsyncIterator, Collection, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from abacus.core.errors import Refused
+from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
+from abacus.platform.sql import Statement
+from abacus.signals.places.decide.place import Attributes, Place
+
+_SEPARATOR: Final = ";"  # between categories, none of which holds it
+_COLUMNS: Final = "id, name, country, merchant, lon, lat, brand, categories, hours, timezone, attributes"
+_CHANGED: Final = _COLUMNS.split(", ")[1:]
+_SET: Final = ", ".join(f"{name} = excluded.{name}" for name in _CHANGED)
+_WAS: Final = ", ".join(f"p.{name}" for name in _CHANGED)
+_IS: Final = ", ".join(f"excluded.{name}" for name in _CHANGED)
+
+_LOCK: Final = "select pg_advisory_xact_lock(hashtext('place'))"
+_NEXT: Final = "select coalesce(max(version), 0) + 1 from place"
+_STAGE: Final = """
+create temporary table loaded_place (
+    id text collate "C", name text, country text, merchant text, lon double precision, lat double precision,
+    brand text, categories text, hours text, timezone text, attributes text
+) on commit drop
+"""
+_STRANGERS: Final = """
+select l.id, p.country from loaded_place l join place p using (id) where p.country <> l.country and not p.removed
+order by l.id limit 1
+"""
+_ENTER: Final = Statement(f"""
+with known as (
+    select p.id from loaded_place l join place p using (id) where not p.removed
+), entered as (
+    insert into place as p ({_COLUMNS}, version, changed_at)
+    select id, name, country, merchant, lon, lat, brand, string_to_array(categories, '{_SEPARATOR}'), hours, timezone,
+        attributes, :version::bigint, :now::timestamptz
+    from loaded_place
+    on conflict (id) do update set {_SET}, version = excluded.version, changed_at = excluded.changed_at, removed = false
+    where p.removed or ({_WAS}) is distinct from ({_IS})
+    returning p.id
+)
+select count(*) - count(known.id), count(known.id) from entered left join known using (id)
+""")
+_REMOVE: Final = Statement("""
+with gone as (
+    update place p set removed = true, version = :version, changed_at = :now
+    where country = any(:countries::text[]) and not removed
+        and not exists (select from unnest(:ids::text[]) u (id) where u.id = p.id)
+    returning 1
+)
+select count(*) from gone
+""")
+_TAKE_AWAY: Final = Statement("""
+update place set removed = true, version = :version, changed_at = :now where id = :id and not removed returning country
+""")
+_LATEST: Final = "select coalesce(max(version), 0) from place"
+_FIND: Final = Statement(f"select {_COLUMNS}, version, changed_at from place where id = :id and not removed")
+_ALL: Final = Statement(f"""
+select {_COLUMNS} from place where id > :after and not removed order by id limit :most
+""")
+_SINCE: Final = Statement(f"""
+select {_COLUMNS}, version, removed from place
+where (version, id) > (:version, :id) and version <= :upto order by version, id limit :most
+""")
+_BAND: Final = Statement(f"""
+select {_COLUMNS} from place where lat between :south and :north and not removed
+""")
+
+
+class Entered(NamedTuple):
+    """What a change did, and the version of all places since which it is there."""
+
+    new: int
+    changed: int
+    version: int
+
+
+class StoredPlace(NamedTuple):
+    """A place, and since when it is as it is."""
+
+    place: Place
+    version: int
+    changed_at: datetime
+
+
+class ChangedPlaces(NamedTuple):
+    """What has changed up to a version: places as they are now, and the ids of places that are no more."""
+
+    there: Sequence[Place]
+    gone: Sequence[str]
+
+
+class PlaceStore:
+    """Every method raises `Unavailable` while the database is away."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def enter(self, places: Sequence[Place], now: datetime, *, also: Also = nothing_else) -> Entered:
+        """Writes what is new or different of these places, of which no two have one id; `also` where something is.
+        Raises `Refused` for the id of a place in another country.
+        """
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(_LOCK)
+            await connection.execute(_STAGE)
+            await connection.copy_records_to_table("loaded_place", records=map(_row, places))
+            if (stranger := await connection.fetchrow(_STRANGERS)) is not None:
+                raise Refused(f"{stranger[0]} is a place of {stranger[1]}; an id is of one place in all countries")
+            version = await connection.fetchval(_NEXT)
+            new, changed = await connection.fetchrow(*_ENTER(version=version, now=now))
+            if not new + changed:
+                return Entered(0, 0, version - 1)
+            await also(connection)
+            return Entered(new, changed, version)
+
+    async def remove_others(
+        self, countries: Collection[str], ids: Collection[str], now: datetime, *, also: Also = nothing_else
+    ) -> tuple[int, int]:
+        """Removes every place of these countries but those with these ids; how many, and the version since then."""
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            version = await _begun(connection)
+            given = {"countries": list(countries), "ids": list(ids), "version": version, "now": now}
+            count = await connection.fetchval(*_REMOVE(**given))
+            if count:
+                await also(connection)
+            return count, version if count else version - 1
+
+    async def remove(self, id_: str, now: datetime, *, also: Also = nothing_else) -> int | None:
+        """The version since which there is no such place; None where there was none."""
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            version = await _begun(connection)
+            if await connection.fetchval(*_TAKE_AWAY(id=id_, version=version, now=now)) is None:
+                return None
+            await also(connection)
+            return int(version)
+
+    async def find(self, id_: str) -> StoredPlace | None:
+        async with passing_failures():
+            row = await self._pool.fetchrow(*_FIND(id=id_))
+        return None if row is None else StoredPlace(_place(row), row["version"], row["changed_at"])
+
+    async def version(self) -> int:
+        """Of the latest change."""
+        async with passing_failures():
+            return int(await self._pool.fetchval(_LATEST))
+
+    async def all(self, most: int) -> AsyncIterator[Sequence[Place]]:
+        """Every place, so many at once, each page as it is when it is read."""
+        after = ""
+        while True:
+            async with passing_failures():
+                rows = await self._pool.fetch(*_ALL(after=after, most=most))
+            if not rows:
+                return
+            after = rows[-1]["id"]
+            yield list(map(_place, rows))
+
+    async def since(self, version: int, upto: int, most: int) -> AsyncIterator[ChangedPlaces]:
+        """What has changed above a version, so many at once. A place that changes again meanwhile is above `upto`."""
+        id_ = "\U0010ffff"  # behind every id, so that what the version itself changed is passed over
+        while True:
+            async with passing_failures():
+                rows = await self._pool.fetch(*_SINCE(version=version, id=id_, upto=upto, most=most))
+            if not rows:
+                return
+            version, id_ = rows[-1]["version"], rows[-1]["id"]
+            gone = [row["id"] for row in rows if row["removed"]]
+            yield ChangedPlaces([_place(row) for row in rows if not row["removed"]], gone)
+
+    async def between(self, south: float, north: float) -> Sequence[Place]:
+        """The places between two latitudes."""
+        async with passing_failures():
+            return list(map(_place, await self._pool.fetch(*_BAND(south=south, north=north))))
+
+
+async def _begun(connection: Connection) -> int:
+    """The next version, in a transaction that is the only one to change places until it ends."""
+    await connection.execute(_LOCK)
+    return int(await connection.fetchval(_NEXT))
+
+
+def _row(place: Place) -> tuple[Any, ...]:
+    """In the order of the columns."""
+    lon, lat = place.point
+    return (
+        *(place.id, place.name, place.country, place.merchant, lon, lat, place.brand),
+        *(_SEPARATOR.join(place.categories), place.hours, place.timezone, _text(place.attributes)),
+    )
+
+
+def _text(attributes: Attributes) -> str:
+    return orjson.dumps(dict(attributes)).decode() if attributes else ""
+
+
+def _place(row: Any) -> Place:
+    attributes = row["attributes"]
+    return Place(
+        row["id"],
+        row["name"],
+        (row["lon"], row["lat"]),
+        row["country"],
+        row["merchant"],
+        row["brand"],
+        tuple(row["categories"]),
+        row["hours"],
+        row["timezone"],
+        tuple(orjson.loads(attributes).items()) if attributes else (),
+    )
