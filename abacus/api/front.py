@@ -1,5 +1,6 @@
 """The outermost layer of the API: it gives each request an id, limits its body, refuses ambiguous headers, counts
-and notes the request, and answers even after a crash.
+and notes the request, and answers even after a crash. An answer whose route does not say who may keep it is kept by
+nobody.
 """
 
 import random
@@ -87,6 +88,7 @@ _ONLY_ONCE: Final = frozenset(
         b"transfer-encoding",
     }
 )
+_CACHE_CONTROL: Final = b"cache-control"
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 log = structlog.get_logger(__name__)
@@ -149,7 +151,10 @@ class _Answer:
         if message["type"] == "http.response.start":
             self.status, self.started = message["status"], True
             extra = {"x-request-id": self._request_id, **self._headers}
-            message["headers"] = [*message["headers"], *((k.encode(), v.encode()) for k, v in extra.items())]
+            given = message["headers"]
+            message["headers"] = [*given, *((k.encode(), v.encode()) for k, v in extra.items())]
+            if not any(name.lower() == _CACHE_CONTROL for name, _ in given):
+                message["headers"].append((_CACHE_CONTROL, b"no-store"))
         elif self.status >= HTTPStatus.BAD_REQUEST:
             self.refusal += message.get("body", b"")
         await self._send(message)
