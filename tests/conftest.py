@@ -5,10 +5,8 @@ import logging
 import os
 import sys
 import tempfile
-import uuid
 from collections import deque
 from collections.abc import AsyncIterator, Generator, Iterator
-from contextlib import AsyncExitStack
 from pathlib import Path
 
 import hypothesis
@@ -25,16 +23,16 @@ from abacus.pricing.decide.card import RateCard
 from abacus.pricing.kind import CARDS, alone
 from tests.support.births import Nursery, opened_nursery
 from tests.support.cluster import Servers
-from tests.support.databases import Databases, TestDatabase, watch
+from tests.support.databases import Databases, TestDatabase
 from tests.support.environment import steady
 from tests.support.house import House, unique_settings
-from tests.support.ledgers import make_ledger
 from tests.support.logged import card_logged
 from tests.support.paths import GOLDEN
-from tests.support.processes import count_of, pytest_addoption, pytest_configure  # noqa: F401  # hooks of pytest
+from tests.support.processes import count_of, in_processes, pytest_addoption  # noqa: F401  # the last is pytest's
 from tests.support.queues import quick_queues
 from tests.support.receiver import Receiver, receiving
-from tests.support.services import Services, administer, how_to_copy
+from tests.support.services import Services, how_to_copy
+from tests.support.shared_template import Shared, SharedTemplate
 
 # Databases come and go by the thousand, hundreds of files each, and some file systems are slow at making files where
 # others were just deleted: on memory, where there is enough of it, that costs next to nothing.
@@ -67,6 +65,11 @@ hypothesis.settings.load_profile("abacus")
 
 _TESTS = Path(__file__).parent.resolve()
 _OF_SERVICES = frozenset({"services", "cassandra_at"})
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    in_processes(config)
+    config.pluginmanager.register(SharedTemplate(), SharedTemplate.name)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -138,34 +141,30 @@ def _logging_as_it_was() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-async def services() -> AsyncIterator[Services]:
-    """`ABACUS_TEST_…` names real services; the others are embedded, and lack nothing but durability."""
-    given = {
-        "database_url": os.environ.get("ABACUS_TEST_DATABASE_URL"),
-        "sqs_endpoint_url": os.environ.get("ABACUS_TEST_SQS_ENDPOINT_URL"),
-        "kafka_bootstrap": os.environ.get("ABACUS_TEST_KAFKA_BOOTSTRAP"),
-    }
-    async with AsyncExitStack() as stack:
-        if not all(given.values()):
-            # Not below pytest's own folder: another run of pytest closes that one to the user Postgres runs as.
-            directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="abacus-tests-"))
-            embedded = await stack.enter_async_context(
-                EmbeddedStack(
-                    Path(directory),
-                    postgres=given["database_url"] is None,
-                    sqs=given["sqs_endpoint_url"] is None,
-                    kafka=given["kafka_bootstrap"] is None,
-                    durable=False,
-                )
-            )
-            for name, address in given.items():
-                given[name] = address or getattr(embedded, name)
-        opened = Services(**{name: address or "" for name, address in given.items()})
-        if os.environ.get("ABACUS_TEST_DATABASE_URL") is None:
-            # It would come once a minute, into the midst of some test, and change plans.
-            await administer(opened, "alter system set autovacuum = off")
-            await administer(opened, "select pg_reload_conf()")
-        yield opened
+async def common_template(pytestconfig: pytest.Config) -> Shared:
+    """The server of databases, and the template on it, which all processes of the run have in common."""
+    plugin = pytestconfig.pluginmanager.get_plugin(SharedTemplate.name)
+    assert isinstance(plugin, SharedTemplate)
+    return await plugin.made()
+
+
+@pytest.fixture(scope="session")
+async def brokers() -> AsyncIterator[EmbeddedStack]:
+    """Embedded SQS and Kafka, where `ABACUS_TEST_…` names none."""
+    with tempfile.TemporaryDirectory(prefix="abacus-tests-") as directory:
+        sqs, kafka = (os.environ.get(f"ABACUS_TEST_{name}") is None for name in ("SQS_ENDPOINT_URL", "KAFKA_BOOTSTRAP"))
+        async with EmbeddedStack(Path(directory), postgres=False, sqs=sqs, kafka=kafka) as embedded:
+            yield embedded
+
+
+@pytest.fixture(scope="session")
+def services(brokers: EmbeddedStack, common_template: Shared) -> Services:
+    """`ABACUS_TEST_…` names real services; the others are embedded."""
+    return Services(
+        common_template.database_url,
+        brokers.sqs_endpoint_url or os.environ["ABACUS_TEST_SQS_ENDPOINT_URL"],
+        brokers.kafka_bootstrap or os.environ["ABACUS_TEST_KAFKA_BOOTSTRAP"],
+    )
 
 
 @pytest.fixture(scope="session")
@@ -177,14 +176,9 @@ async def servers(services: Services) -> AsyncIterator[Servers]:
 
 
 @pytest.fixture(scope="session")
-async def template(servers: Servers) -> AsyncIterator[str]:
+def template(common_template: Shared) -> str:
     """A migrated, empty database that each test's own is cloned from."""
-    name = f"abacus_template_{uuid.uuid4().hex[:8]}"
-    async with servers.alone():
-        await watch(await make_ledger(servers, name))
-        await servers.close_off(name)
-    yield name
-    await servers.drop(name)
+    return common_template.template
 
 
 @pytest.fixture(scope="session")

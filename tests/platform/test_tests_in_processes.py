@@ -12,7 +12,7 @@ from tests.support.processes import Shares, stretches
 
 pytestmark = pytest.mark.once
 
-CONFTEST = "from tests.support.processes import pytest_addoption, pytest_configure"
+CONFTEST = "from tests.support.processes import in_processes as pytest_configure, pytest_addoption"
 GOOD = """
 import os, sys, pytest
 from pathlib import Path

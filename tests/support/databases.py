@@ -2,6 +2,8 @@
 
 To copy hundreds of files for each test, and to delete them, took Postgres longer than all statements of most tests. So
 did new sessions, which learn the catalog anew: a pool goes to the next test with its database, its sessions reset.
+Rows are deleted while their table has one page, so that sessions go on with what they know of it: a table that is
+truncated gets new files, and is looked up anew.
 """
 
 import asyncio
@@ -36,15 +38,31 @@ exists (select from watched_by_tests.change)
                where d.datname = current_database())
 """
 
+_TABLES: Final = """
+from pg_class where relkind = 'r' and oid >= 16384 and relname not in ('alembic_version', 'slice', 'head')
+    and relnamespace <> 'watched_by_tests'::regnamespace
+"""
+
+# For a session without triggers.
+_EMPTY: Final = f"""
+do $$ begin
+    execute (
+        select format('create function watched_by_tests.empty() returns void language plpgsql as %L',
+            'begin ' || string_agg(format('if exists (select from %1$s) then delete from %1$s; end if;', oid::regclass),
+            ' ') || ' end')
+        {_TABLES}
+    );
+end $$;
+"""
+
 # Also what was only vacuumed: the planner would take the table for empty, and not for one that it knows nothing of.
-_WRITTEN: Final = """
-select string_agg(oid::regclass::text, ', ') from pg_class
-where relkind = 'r' and oid >= 16384 and relname not in ('alembic_version', 'slice', 'head')
-    and (pg_relation_size(oid) > 0 or reltuples >= 0)
+_LARGE: Final = f"""
+select string_agg(oid::regclass::text, ', ') {_TABLES}
+    and (pg_relation_size(oid) > 8192 or pg_relation_size(reltoastrelid) > 8192 or reltuples >= 0)
 """
 
 _LEFT: Final = f"""
-select {_CHANGED} as changed, ({_WRITTEN}) as written,
+select {_CHANGED} as changed, ({_LARGE}) as large,
     exists (select from pg_stat_activity where datname = current_database() and pid <> all($1::int[])
             and pid <> pg_backend_pid() and backend_type = 'client backend') as in_use
 """
@@ -59,6 +77,7 @@ async def watch(database_url: str) -> None:
     connection = await asyncpg.connect(database_url)
     try:
         await connection.execute(_OWN_SCHEMA)
+        await connection.execute(_EMPTY)
         await let_tests_write(connection)
         await connection.execute(_WATCH)
     finally:
@@ -88,11 +107,12 @@ class TestDatabase:
             return False
         if self._owner is None:
             self._owner = await asyncpg.connect(self.address, server_settings=_NO_TRIGGERS)
-        changed, written, in_use = await self._owner.fetchrow(_LEFT, own)
+        changed, large, in_use = await self._owner.fetchrow(_LEFT, own)
         if changed or in_use:
             return False
-        if written:
-            await self._owner.execute(f"truncate {written} cascade")
+        if large:
+            await self._owner.execute(f"truncate {large} cascade")
+        await self._owner.execute("select watched_by_tests.empty()")
         return True
 
     async def close(self) -> None:

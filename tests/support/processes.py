@@ -23,7 +23,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_configure(config: pytest.Config) -> None:
+def in_processes(config: pytest.Config) -> None:
+    """For `pytest_configure`: the tests of the run in so many processes as `-n` says."""
     if count_of(config) > 1:
         config.pluginmanager.register(Processes(config))
 

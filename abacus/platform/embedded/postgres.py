@@ -31,7 +31,10 @@ SETTINGS = {
     "shared_buffers": "256MB",
     "max_wal_size": "2GB",
 }
-_FORGETFUL = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+_FORGETFUL = {
+    **{"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"},
+    "max_connections": "500",  # all processes of a run of tests share it
+}
 
 
 class EmbeddedPostgres:
