@@ -9,7 +9,7 @@ from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.shell import CommandGroup, settings
 from abacus.core.errors import Refused
 from abacus.people.types.deed import Deed
-from abacus.platform.reading.cache_shares import Setting
+from abacus.platform.reading.decide.shares import Setting
 from abacus.platform.reading.types import ALL
 from abacus.signals.counters.reading.cache_share import CacheShareStore
 from abacus.signals.counters.store.cassandra.schema import make, statements
