@@ -6,12 +6,14 @@ import orjson
 import pytest
 
 from abacus.core.fields import DocumentFaults
+from abacus.signals.places.decide.country_map import CountryMap, maps_of
 from abacus.signals.places.decide.region import Region
 from abacus.signals.places.decide.region_file import RegionFaults, RegionFile, Usual, read_regions
 
 pytestmark = pytest.mark.once
 
-IN_SG = Usual("SG", frozenset({"SG", "MY"}), {"SG": {"city": 20}})
+MAPS = maps_of([CountryMap("SG", "Asia/Singapore", {"city": 20})], {"SG": "Asia/Singapore", "MY": "Asia/Kuala_Lumpur"})
+IN_SG = Usual("SG", MAPS)
 
 
 def square(west: float, south: float, side: float) -> list[list[float]]:
@@ -162,7 +164,7 @@ def test_every_fault_of_properties_is_told() -> None:
             feature(shape, country="XX"),
             feature(shape),
             {"type": "Point"},
-            usual=Usual(None, frozenset({"SG"}), {}),
+            usual=Usual(None, MAPS),
         )
     assert [(each.feature, each.path) for each in refused.value.at_features] == [
         (0, "properties.id"),

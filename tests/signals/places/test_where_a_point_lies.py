@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abacus.signals.places.decide.country_index import build
+from abacus.signals.places.decide.country_map import maps_of
 from abacus.signals.places.decide.index_bytes import from_bytes, to_bytes
 from abacus.signals.places.decide.point import UNIT, Point, point, rounded
 from abacus.signals.places.decide.region import Region, Ring
@@ -82,7 +83,8 @@ def test_golden(case: dict[str, object]) -> None:
         for each in KNOWN["regions"]
     ]
     file = read_regions(
-        orjson.dumps({"type": "FeatureCollection", "features": features}), Usual("SG", frozenset({"SG"}), {})
+        orjson.dumps({"type": "FeatureCollection", "features": features}),
+        Usual("SG", maps_of([], {"SG": "Asia/Singapore"})),
     )
     found = [
         each.id for each in in_use(file.by_country["SG"]).at(point(float(str(case["lat"])), float(str(case["lon"]))))

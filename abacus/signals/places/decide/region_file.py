@@ -8,14 +8,16 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from abacus.core.fields import Bad, DocumentFaults, Fault, Fields, matching, shown, string, whole
+from abacus.core.fields import Bad, DocumentFaults, Fault, Fields, matching, shown, string
+from abacus.core.fields import country as read_country
 from abacus.core.ids import NAME_PATTERN
+from abacus.signals.places.decide.country_map import Maps
 from abacus.signals.places.decide.drawing import Told, read_drawing
+from abacus.signals.places.decide.map_document import read_kind, read_priority
 from abacus.signals.places.decide.region import Region
 
 MOST_REGIONS: Final = 200_000
 MOST_BYTES: Final = 512 * 1024 * 1024
-HIGHEST_PRIORITY: Final = 1_000
 _MOST_TOLD: Final = 1_000  # faults, and as many things that were mended
 _LONGEST_NAME: Final = 100
 _USUAL_KIND: Final = "region"
@@ -26,11 +28,6 @@ _TOLD_EVERY: Final = 500  # features
 _id: Final = matching(
     re.compile(NAME_PATTERN), "is not an id; write at most 64 letters, digits, dots, dashes and underscores"
 )
-_kind: Final = matching(
-    re.compile("[a-z][a-z0-9_]{0,31}"), "is not a kind; write at most 32 small letters, digits and underscores"
-)
-_country: Final = matching(re.compile("[A-Z]{2}"), "is not a country; write its two capitals (SG)")
-_priority: Final = whole(0, HIGHEST_PRIORITY)
 
 
 class AtFeature(NamedTuple):
@@ -67,15 +64,11 @@ class RegionFile:
     mended: Sequence[AtFeature]
 
 
-@dataclass(frozen=True)
-class Usual:
-    """What holds for a feature that does not say it. `countries` are those with a card; `priorities` has the kinds of
-    each country's map.
-    """
+class Usual(NamedTuple):
+    """What holds for features that do not say it: the country, and the priorities of its map's kinds of regions."""
 
     country: str | None
-    countries: frozenset[str]
-    priorities: Mapping[str, Mapping[str, int]]
+    maps: Maps
 
 
 def read_regions(written: bytes, usual: Usual, tell: Callable[[float], None] = lambda _: None) -> RegionFile:
@@ -163,18 +156,18 @@ class _Reader:
         """The region without its shape."""
         usual = self._usual
         id_ = fields.read("id", _id, "")
-        kind = fields.read_if_there("kind", _kind, _USUAL_KIND)
-        country = fields.read_if_there("country", _country, usual.country or "")
+        kind = fields.read_if_there("kind", read_kind, _USUAL_KIND)
+        country = fields.read_if_there("country", read_country, usual.country or "")
         if not country and not fields.values.get("country"):
             faults.append(Fault("properties.country", "missing; write the country, or name it for the whole file"))
-        elif country and country not in usual.countries:
+        elif country and country not in usual.maps.countries:
             faults.append(Fault("properties.country", f"{country} has no rate card"))
-        priority = usual.priorities.get(country, {}).get(kind, 0)
+        priority = usual.maps.of(country).kinds.get(kind, 0)
         return Region(
             id_,
             fields.read_if_there("name", _name, id_),
             kind,
-            fields.read_if_there("priority", _priority, priority),
+            fields.read_if_there("priority", read_priority, priority),
             country,
             (),
         )

@@ -74,15 +74,18 @@ class _Country:
         self._sets = index.sets.all
         self._find = index.finder().find
         self._answers: list[Found] = []
+        self._grow()
 
     def at(self, point: Point) -> Found:
         number = self._find(point)
         answers = self._answers
-        if number >= len(answers):
-            answers.extend(
-                tuple(self.names[rank] for rank in ranks) if ranks else NOWHERE for ranks in self._sets[len(answers) :]
-            )
+        if number >= len(answers):  # a set that nothing but a border has
+            self._grow()
         return answers[number]
+
+    def _grow(self) -> None:
+        names = self.names
+        self._answers += [tuple([names[rank] for rank in ranks]) for ranks in self._sets[len(self._answers) :]]
 
     def nearest(self, point: Point) -> tuple[RegionName, float] | None:
         near = self.borders.nearest(point)
