@@ -1,7 +1,6 @@
 """What the tests of the console share: a console on a real database, people with passwords, browsers, and a clock."""
 
 import re
-import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -71,6 +70,7 @@ from abacus.platform.postgres import Pool, nothing_else
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.rate_limits.limiter import RateLimiter
 from abacus.platform.rate_limits.store import BucketStore
+from abacus.platform.reading.caches import Caches
 from abacus.platform.rooms import Rooms
 from abacus.pricing.store.cards import CardReader, CardStore
 from abacus.signals.counters.counter_desk import CounterDesk
@@ -242,7 +242,7 @@ async def desk(
 
     admission = Admission(segment_sets(pool).look, FactRegistry(KnownMembers()))
     deliveries = Deliveries(pool, moves, cards.book, clock)
-    members = Members(pool, standing=STANDING, clock=clock, monotonic=time.monotonic, age_s=0)
+    members = Members(pool, standing=STANDING, clock=clock, caches=Caches(clock))
     large = approving(pool, clock, move, Alone(10, 10), SOURCES)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(limiter.close)

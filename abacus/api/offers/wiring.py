@@ -13,10 +13,8 @@ from abacus.api.http.wiring import http_limits
 from abacus.api.offers import routes, taking
 from abacus.api.offers.guesses import Guesses
 from abacus.api.server import bound
-from abacus.engage.offers.codes.shelf import CodeShelf
 from abacus.engage.offers.offer_store import OfferStore, OfferVersions
-from abacus.engage.offers.qualifier import Qualifier
-from abacus.engage.offers.rehearsal_wiring import rehearsed_offers
+from abacus.engage.offers.rehearsal_wiring import RehearsedOffers, rehearsed_offers
 from abacus.engage.offers.till_wiring import taken_offers
 from abacus.engage.offers.wiring import asked_offers
 from abacus.intake.partners.directory import Directory
@@ -77,7 +75,8 @@ async def _opened(wiring: Wiring) -> ASGIApp:
     letting_in, reading = await opened(size=_LETTING_IN), await opened(size=_READING)
     directory, people = partner_directory(wiring, letting_in), people_directory(wiring, letting_in)
     limiter, journal = wiring.limiter(letting_in, apart="offers:"), request_journal(wiring, letting_in)
-    asked = await asked_offers(wiring, reading, STANDING)
+    caches = await wiring.caches(letting_in)
+    asked = await asked_offers(wiring, reading, STANDING, caches)
     taken = await taken_offers(wiring, asked)
     access = Access(
         clock=wiring.clock,
@@ -89,17 +88,23 @@ async def _opened(wiring: Wiring) -> ASGIApp:
     )
     if await until_available(partial(has_sandbox, letting_in), wiring.health):
         own = await opened(size=_SANDBOX, settings={**LOOKUPS_BY_VALUES, **SESSION})
-        access = replace(access, sandbox=_sandbox(wiring, access, directory, reading, own))
+        offers = rehearsed_offers(
+            wiring,
+            own,
+            asked.qualifier,
+            taken.codes,
+            OfferVersions(OfferStore(reading)).of,
+            live_pool=reading,
+            standing=STANDING,
+            caches=caches,
+        )
+        access = replace(access, sandbox=_sandbox(wiring, access, directory, offers, own))
     app = offer_app(access, wiring.process_health, journal)
     wiring.health.ready()
     return app
 
 
-def _sandbox(wiring: Wiring, live: Access, live_directory: Directory, live_pool: Pool, pool: Pool) -> Access:
-    offer_of = OfferVersions(OfferStore(live_pool)).of
-    offers = rehearsed_offers(
-        wiring, pool, live.rooms[Qualifier], live.rooms[CodeShelf], offer_of, live_pool=live_pool, standing=STANDING
-    )
+def _sandbox(wiring: Wiring, live: Access, live_directory: Directory, offers: RehearsedOffers, pool: Pool) -> Access:
     return Access(
         clock=live.clock,
         directory=SandboxDirectory(partner_directory(wiring, pool), live_directory),

@@ -1,6 +1,5 @@
 """The offers in force, as a command asks for them: with all that they ask of members, and without a running worker."""
 
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -17,6 +16,7 @@ from abacus.engage.offers.members import Members
 from abacus.engage.offers.qualifier import Qualifier
 from abacus.engage.offers.spent import SpentOffers
 from abacus.ledger.store.read import STANDING
+from abacus.platform.reading.caches import Caches
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
 from abacus.signals.facts.decide.catalog import SEGMENT
@@ -42,7 +42,7 @@ async def offers_in_force(
     segments.use(in_use)
     await segments.refresh()
     book = CardBook(await CardStore(pool).all())
-    members = Members(pool, standing=STANDING, clock=clock, monotonic=time.monotonic)
+    members = Members(pool, standing=STANDING, clock=clock, caches=Caches(clock, settings={}))
     try:
         yield Qualifier(
             lambda: index,

@@ -2,8 +2,7 @@
 for some seconds.
 """
 
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import partial
 from itertools import chain
@@ -21,13 +20,15 @@ from abacus.platform import slices
 from abacus.platform.gatherer import PendingRequest
 from abacus.platform.health import Health
 from abacus.platform.postgres import Pool
+from abacus.platform.reading.caches import Caches
+from abacus.platform.reading.decide.lifetimes import Lifetimes
 from abacus.platform.reading.store_rounds import StoreRounds
+from abacus.platform.reading.types import Route
 from abacus.platform.sql import Statement
 from abacus.programs.tiers.store import TIER
 from abacus.signals.segments.numbers import NUMBER, MemberNumbers
 
-AGE_S: Final = 5.0  # for which a process remembers a member
-REMEMBERED: Final = 100_000  # members
+AGE_S: Final = 5.0  # for which a process remembers a member, at most
 DEPENDENCY: Final = "members"
 _WITHIN_S: Final = 0.5
 _AT_ONCE: Final = 2
@@ -51,6 +52,14 @@ class Known(NamedTuple):
     at: datetime
 
 
+def _size(account: AccountId, known: Known) -> int:
+    """In bytes, about."""
+    return sum(map(len, account)) + 40 * len(known.invited) + 400 * len(known.used) + 500
+
+
+# Rounds have a deadline and a breaker of their own.
+MEMBERS: Final = Route[AccountId, Known]("members", Lifetimes(AGE_S), 128 * 1024 * 1024, _size, within_s=None)
+
 _Pending: TypeAlias = PendingRequest[AccountId, Known]
 
 
@@ -65,34 +74,22 @@ class Members:
         *,
         standing: str,
         clock: Clock,
-        monotonic: Callable[[], float],
+        caches: Caches,
         health: Health | None = None,
-        age_s: float = AGE_S,
-        remembered: int = REMEMBERED,
     ) -> None:
         self._pool = pool
         self._numbers = MemberNumbers(pool)
         # Numbers lie with the members where the ledger is not cut.
         self._with_number, self._without = _known(standing, NUMBER), _known(standing, _NO_NUMBER)
         self._clock = clock
-        self._monotonic = monotonic
-        self._age_s = age_s
-        self._most = remembered
-        self._remembered: OrderedDict[AccountId, tuple[float, Known]] = OrderedDict()
         self._rounds: StoreRounds[AccountId, Known] = StoreRounds(
             DEPENDENCY, self._round, within_s=_WITHIN_S, at_once=_AT_ONCE, health=health
         )
-
-    def __len__(self) -> int:
-        """How many are remembered."""
-        return len(self._remembered)
+        self._remembered = caches.of(MEMBERS, self._rounds.read)
 
     async def of(self, account: AccountId) -> Known:
         """What was read of the member in these last seconds, or is read now. Raises `Unavailable`."""
-        found = self._remembered.get(account)
-        if found is not None and self._monotonic() < found[0]:
-            return found[1]
-        return await self._rounds.read(account)
+        return (await self._remembered.get(account)).value
 
     async def close(self) -> None:
         await self._rounds.close()
@@ -113,21 +110,7 @@ class Members:
         if not await slices.in_one_place(self._pool):
             statement, numbers = self._without, await self._numbers.known({member_id for member_id, _ in accounts})
         work = partial(self._in_slice, statement, numbers)
-        split = await slices.split(self._pool, accounts, work, member_of=itemgetter(0), reads=True)
-        now = self._monotonic()
-        for account, known in chain.from_iterable(split.done):
-            self._remembered[account] = now + self._age_s, known
-            self._remembered.move_to_end(account)
-        self._forget(now)
-        return split
-
-    def _forget(self, now: float) -> None:
-        """Members who were read longest ago come first."""
-        while self._remembered:
-            until, _ = next(iter(self._remembered.values()))
-            if now < until and len(self._remembered) <= self._most:
-                return
-            self._remembered.popitem(last=False)
+        return await slices.split(self._pool, accounts, work, member_of=itemgetter(0), reads=True)
 
     async def _in_slice(
         self, statement: Statement, numbers: Mapping[str, int], slice_: slices.Slice, part: Sequence[AccountId]

@@ -1,6 +1,5 @@
 """How previews of offers are put together: what is known of members, and what rules look up."""
 
-import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ from abacus.engage.offers.facts import Countable, offer_facts
 from abacus.engage.offers.members import Members
 from abacus.engage.offers.preview import OfferPreview
 from abacus.platform.postgres import Pool
+from abacus.platform.reading.caches import Caches
 from abacus.platform.wiring import Wiring
 from abacus.pricing.decide.book import CardBook
 from abacus.signals.counters.decide.catalog import Catalog
@@ -37,7 +37,7 @@ def offer_preview(
     wiring: Wiring, pool: Pool, cards: Callable[[], CardBook], standing: str, of: LookedUp
 ) -> OfferPreview:
     """For `standing` see `Members`."""
-    members = Members(pool, standing=standing, clock=wiring.clock, monotonic=time.monotonic)
+    members = Members(pool, standing=standing, clock=wiring.clock, caches=Caches(wiring.clock))
     wiring.at_the_end(members.close)
     facts = offer_facts(counters=of.counters, services=of.services)
     return OfferPreview(pool, cards, members=members, facts=facts)

@@ -5,7 +5,6 @@ points of its redemptions.
 """
 
 import asyncio
-import time
 from typing import Final, NamedTuple
 
 from abacus.engage.downstreams.decide.question import EXTERNAL
@@ -23,6 +22,7 @@ from abacus.engage.offers.till import OfferOf, Till
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import Pool
+from abacus.platform.reading.caches import Caches
 from abacus.platform.wiring import Wiring
 from abacus.signals.facts.decide.counter_sides import COUNTER
 from abacus.signals.facts.one_value import OneValue
@@ -48,10 +48,11 @@ def rehearsed_offers(
     *,
     live_pool: Pool,
     standing: str,
+    caches: Caches,
 ) -> RehearsedOffers:
     """`pool` is of the sandbox; for `standing` see `Members`."""
     clock, slot = wiring.clock, drawn_slot()
-    members = Members(pool, standing=standing, clock=clock, monotonic=time.monotonic)
+    members = Members(pool, standing=standing, clock=clock, caches=caches)
     invented = InventedMembers(members, live.by_invitation)
     qualifier = live.rehearsing(invented, FactRegistry[OfferSubject](OneValue(COUNTER, 0), OneValue(EXTERNAL, None)))
     pots = unwatched_pots(pool, slot)

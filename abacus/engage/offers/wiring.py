@@ -1,6 +1,5 @@
 """How asking for offers is put together: the offers in force, what is known of members, and what rules look up."""
 
-import time
 from typing import NamedTuple
 
 from abacus.engage.downstreams.wiring import outside
@@ -13,6 +12,7 @@ from abacus.engage.offers.shown import ShownOffers
 from abacus.engage.offers.spent import TABLE, SpentOffers, SpentWatch, WatchedPots
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import Pool
+from abacus.platform.reading.caches import Caches
 from abacus.platform.wiring import Wiring
 from abacus.pricing.wiring import cards_in_use
 from abacus.signals.facts.wiring import present_counter_facts
@@ -27,7 +27,7 @@ class AskedOffers(NamedTuple):
     spent: SpentOffers
 
 
-async def asked_offers(wiring: Wiring, pool: Pool, standing: str) -> AskedOffers:
+async def asked_offers(wiring: Wiring, pool: Pool, standing: str, caches: Caches) -> AskedOffers:
     """What is answered from is in memory before this returns. For `standing` see `Members`."""
     clock = wiring.clock
     cards, segments = cards_in_use(wiring, pool), segments_in_use(wiring, pool)
@@ -37,7 +37,7 @@ async def asked_offers(wiring: Wiring, pool: Pool, standing: str) -> AskedOffers
         pool,
         standing=standing,
         clock=clock,
-        monotonic=time.monotonic,
+        caches=caches,
         health=wiring.process_health,
     )
     wiring.at_the_end(members.close)

@@ -104,7 +104,7 @@ class AnswerCache(Generic[Key, Value]):
             raise ValueError(f"{route.name}: other processes cannot tell which of the shared answers are old")
         self._shelf: Shelf[Key, Value] = Shelf(route.most_bytes)
         self._by_key = self._shelf.by_key
-        self._figures = Figures(route.name)
+        self._figures = Figures(route.name, self._shelf)
         self._percent = route.share
         self._flights: dict[Key, _Flight[Key, Value]] = {}
         self._changes = 0
@@ -146,7 +146,6 @@ class AnswerCache(Generic[Key, Value]):
             else:
                 self._changed.update(dict.fromkeys(tags, self._changes))
         self._figures.dropped.inc(self._shelf.drop(tags))
-        self._figures.measure(self._shelf)
 
     def drop_all(self) -> None:
         """The sources have changed altogether."""
@@ -154,7 +153,6 @@ class AnswerCache(Generic[Key, Value]):
         self._changed_all = self._changes
         self._figures.dropped.inc(len(self._shelf))
         self._shelf.clear()
-        self._figures.measure(self._shelf)
 
     def limit(self, percent: int) -> None:
         """Of so many keys answers are kept from now on."""
@@ -253,8 +251,8 @@ class AnswerCache(Generic[Key, Value]):
         if self._changed_all > began or (changed and any(changed.get(tag, 0) > began for tag in tags)):
             self._figures.overtaken.inc()
             return kept
-        self._figures.evicted.inc(self._shelf.put(kept, self._monotonic()))
-        self._figures.measure(self._shelf)
+        if went := self._shelf.put(kept, self._monotonic()):
+            self._figures.evicted.inc(went)
         return kept
 
     def _new(

@@ -1,6 +1,5 @@
 """What is read of members who ask for offers: by one statement, in whichever slices they are."""
 
-import time
 from collections.abc import AsyncIterator
 from datetime import date, timedelta
 
@@ -12,6 +11,7 @@ from abacus.engage.offers.members import Known, Members
 from abacus.ledger.store.read import STANDING
 from abacus.ledger.types.account import AccountBalance
 from abacus.platform.postgres import Pool
+from abacus.platform.reading.caches import Caches
 from abacus.programs.tiers.store import MembershipStore
 from abacus.signals.segments.numbers import MemberNumbers
 from tests.engage.offers.taken import GAIN, MINUTES, NOW, Desk, desk, held, redeeming, releasing, wish
@@ -29,7 +29,7 @@ def clock() -> FixedClock:
 
 @pytest.fixture
 async def members(pool: Pool, clock: FixedClock) -> AsyncIterator[Members]:
-    opened = Members(pool, standing=STANDING, clock=clock, monotonic=time.monotonic, age_s=0)
+    opened = Members(pool, standing=STANDING, clock=clock, caches=Caches(clock))
     yield opened
     await opened.close()
 
@@ -68,11 +68,14 @@ async def test_what_a_member_has_taken(members: Members, taking: Desk, clock: Fi
 
 async def test_nobody_is_remembered_for_long(pool: Pool, clock: FixedClock) -> None:
     now = 0.0
-    members = Members(pool, standing=STANDING, clock=clock, monotonic=lambda: now, age_s=5, remembered=3)
-    sizes = []
-    for place, after_s in enumerate((0, 1, 1, 1, 4, 9)):
-        now += after_s
-        await members.of((f"m{place}", PROGRAM))
-        sizes.append(len(members))
+    caches = Caches(clock, settings={}, monotonic=lambda: now)
+    members = Members(pool, standing=STANDING, clock=clock, caches=caches)
+    await pool.execute(
+        "insert into account (member_id, program, country, balance) values ('bob', $1, 'SG', 70)", PROGRAM
+    )
+    balances = []
+    for now in (0, 3.9, 5):  # noqa: B007  # the clock of the caches
+        balances.append((await members.of(("bob", PROGRAM))).account)
+        await pool.execute("update account set balance = balance + 1 where member_id = 'bob'")
     await members.close()
-    assert sizes == [1, 2, 3, 3, 2, 1]
+    assert balances == [AccountBalance(70, "SG"), AccountBalance(70, "SG"), AccountBalance(72, "SG")]
