@@ -12,11 +12,13 @@ from urllib.parse import unquote_to_bytes
 from starlette.types import Scope
 
 from abacus.api.auth import PersonCall
+from abacus.platform.reading.types import Meaning, Version
 
 _ABOUT_MEMBERS: Final = "/members/"
 _NAMES_A_MEMBER: Final = b"member"
 _JSON: Final = (b"content-type", b"application/json")
 _TAG_BYTES: Final = 12
+_MEANING_BYTES: Final = 16
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -59,6 +61,17 @@ def told(scope: Scope, body: bytes, caching: Caching, *, age_s: float = 0.0, tag
     if _has(scope, tag):
         return Told(HTTPStatus.NOT_MODIFIED, headers, b"")
     return Told(HTTPStatus.OK, [_JSON, (b"content-length", str(len(body)).encode()), *headers], body)
+
+
+def meant(scope: Scope, caching: Caching, route: str, version: Version, key: Meaning) -> Told:
+    """The answer to `HEAD`, by which a cache in front learns what a request means before it looks for an answer
+    (docs/operate/caches.md). Requests of one `Abacus-Meaning` have one answer; what is private is said to have none.
+    """
+    if not caching.is_public or _is_for_one(scope):
+        return Told(HTTPStatus.OK, [(b"cache-control", b"no-store")], b"")
+    text = f"{route} {version!r} {key!r}".encode()
+    meaning = blake2b(text, digest_size=_MEANING_BYTES).hexdigest().encode()
+    return Told(HTTPStatus.OK, [(b"cache-control", b"no-store"), (b"abacus-meaning", meaning)], b"")
 
 
 def _control(caching: Caching, *, is_public: bool) -> str:

@@ -7,7 +7,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from abacus.api.auth import Access, PersonCall
-from abacus.api.cache_headers import Caching, tag_of, told
+from abacus.api.cache_headers import Caching, meant, tag_of, told
 from abacus.api.front import Front
 from abacus.people.types.person import Actor
 
@@ -77,6 +77,20 @@ def test_a_caller_who_has_it_is_told_so(tags: list[str], status: int) -> None:
     for name in (b"etag", b"cache-control", b"vary", b"age"):  # RFC 9110, 15.4.5
         assert len(header(answer.headers, name)) == 1
     assert bool(header(answer.headers, b"content-length")) == (status == 200)
+
+
+def test_a_request_that_may_be_kept_has_a_meaning() -> None:
+    def meaning(of: Scope, route: str = "regions", version: int = 1, key: str = "north") -> list[str]:
+        answer = meant(of, FOR_ALL, route, (version,), key)
+        assert (answer.status, answer.body, header(answer.headers, b"cache-control")) == (200, b"", ["no-store"])
+        return header(answer.headers, b"abacus-meaning")
+
+    assert len(first := meaning(scope())) == 1
+    assert meaning(scope(query=b"lat=1.31&lon=103.8")) == first
+    for other in (meaning(scope(), route="cities"), meaning(scope(), version=2), meaning(scope(), key="south")):
+        assert other not in ([], first)
+    assert meaning(scope(query=b"member_id=bob")) == []
+    assert header(meant(scope(), Caching(5), "regions", (1,), "north").headers, b"abacus-meaning") == []
 
 
 @pytest.mark.parametrize(
