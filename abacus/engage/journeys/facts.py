@@ -1,5 +1,6 @@
 """What rules of journeys look up: facts about members, and what they have had of campaigns and of journeys."""
 
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple, Protocol, TypeAlias
@@ -59,14 +60,15 @@ class NumberedSegmentFacts(SegmentFacts):
     async def load_for_all(self, subjects: Sequence[JourneySubject], sides: Sequence[Side]) -> list[ToldAlike]:
         """Members of the same segments are told alike."""
         sets = await self._sets([side.name for side in sides])
-        asked = Members(each.number for each in subjects if each.number is not None)
+        numbers = [each.number for each in subjects]
+        asked = Members([each for each in numbers if each is not None])
         within = dict.fromkeys(asked, 0)  # a bit for each segment
         for place, side in enumerate(sides):
             for number in asked & sets[side.name]:
                 within[number] |= 1 << place
-        alike: dict[int, list[int]] = {}
-        for place, each in enumerate(subjects):
-            alike.setdefault(0 if each.number is None else within[each.number], []).append(place)
+        alike: defaultdict[int, list[int]] = defaultdict(list)
+        for place, number in enumerate(numbers):
+            alike[0 if number is None else within[number]].append(place)
         return [
             ToldAlike({side.text: bool(bits >> place & 1) for place, side in enumerate(sides)}, places)
             for bits, places in alike.items()

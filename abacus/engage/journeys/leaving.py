@@ -6,7 +6,8 @@ from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from abacus.engage.journeys import sum_rows, trail_rows
-from abacus.engage.journeys.decide.ways import Traveller, counted, fetched
+from abacus.engage.journeys.decide.seat import NOTHING
+from abacus.engage.journeys.decide.ways import Travellers, counted, fetched
 from abacus.engage.journeys.seat_rows import lock_all
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement
@@ -44,7 +45,7 @@ async def leave_all(connection: Connection, member_id: str, why: str, now: datet
     zones = dict(map(tuple, await connection.fetch(*_ZONES(names=[each.journey for each in left]))))
     for each in left:
         way = fetched(each.journey, each.version, each.node, each.turn, why)
-        went = {way: [Traveller(each.member, each.visit)]}
+        went = {way: Travellers([each.member], [each.visit], [NOTHING])}
         await trail_rows.add(connection, went, now, _RNG.random)
         zone = ZoneInfo(zones.get(each.journey, "UTC"))
         await sum_rows.add(connection, counted(went), now.astimezone(zone).date())

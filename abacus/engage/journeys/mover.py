@@ -27,7 +27,7 @@ from abacus.engage.journeys.decide.seat import (
     Went,
     each_by_itself,
 )
-from abacus.engage.journeys.decide.ways import counted, gone_from, stood, stood_before, ways, ways_together
+from abacus.engage.journeys.decide.ways import counted, gone_from, stood, stood_before, ways
 from abacus.engage.journeys.deed_rows import put_deeds
 from abacus.engage.journeys.pack_rows import Line, Mark, Stay, delete, put, take, take_of
 from abacus.engage.journeys.party_rows import parties_of, write_seats_of
@@ -240,9 +240,7 @@ class Mover:
         await put_deeds(connection, beside, now, _RNG.random)
         waiting = [*packed(waiting_of(moved), _RNG.random), *packed_alike(_waiting_together(beside), _RNG.random)]
         await put(connection, waiting)
-        went = ways(moved)
-        for way, travellers in ways_together(beside).items():
-            went.setdefault(way, []).extend(travellers)
+        went = ways(moved, beside)
         await trail_rows.add(connection, went, now, _RNG.random)
         counts = counted(went) + gone_from(packs, stood_before(went))
         day = now.astimezone(self._zone_of(journey)).date()

@@ -4,6 +4,7 @@ Seats are read as arrays and written by one statement for all who wait for the s
 read and to write each as a row of its own cost more than all the rest of a step.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import repeat
@@ -91,10 +92,10 @@ async def write_seats_of(connection: Connection, went: Sequence[Went], now: date
 
 def _by_visit(went: Went) -> Mapping[int, list[int]]:
     """The numbers of members whose seats are written, by the numbers of their visits."""
-    members: dict[int, list[int]] = {}
+    members: defaultdict[int, list[int]] = defaultdict(list)
     if went.is_written:
-        for seat in went.seats:
-            members.setdefault(seat.visit, []).append(seat.member)
+        for member, visit, _ in went.seats:
+            members[visit].append(member)
     return members
 
 

@@ -7,9 +7,8 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from abacus.engage.journeys.decide.looked_up import written
-from abacus.engage.journeys.decide.packs import parts
-from abacus.engage.journeys.decide.seat import Seat
-from abacus.engage.journeys.decide.ways import Traveller, Way
+from abacus.engage.journeys.decide.seat import Known, Seat
+from abacus.engage.journeys.decide.ways import Travellers, Way
 from abacus.platform.postgres import LONG_S, Connection
 from abacus.platform.sql import Statement
 
@@ -81,20 +80,20 @@ order by t.at desc, t.id desc limit 1
 
 
 async def add(
-    connection: Connection, ways_of: Mapping[Way, Sequence[Traveller]], now: datetime, random: Callable[[], float]
+    connection: Connection, ways_of: Mapping[Way, Travellers], now: datetime, random: Callable[[], float]
 ) -> None:
     """In the transaction in which they went. Who waits on has gone no way."""
     rows = [
         _row(way, some, now, int(random() * _IDS))
         for way, travellers in ways_of.items()
         if way.leads_on
-        for some in parts(travellers)
+        for some in travellers.parts()
     ]
     if rows:
         await connection.copy_records_to_table("journey_trail", records=rows, columns=_Row._fields)
 
 
-def _row(way: Way, travellers: Sequence[Traveller], now: datetime, id_: int) -> _Row:
+def _row(way: Way, travellers: Travellers, now: datetime, id_: int) -> _Row:
     return _Row(
         journey=way.journey,
         at=now,
@@ -107,25 +106,25 @@ def _row(way: Way, travellers: Sequence[Traveller], now: datetime, id_: int) -> 
         to_node=way.to,
         why=way.why,
         not_done=way.not_done,
-        members=[each.member for each in travellers],
-        visits=[each.visit for each in travellers],
-        looked=_looked(travellers),
+        members=travellers.members,
+        visits=travellers.visits,
+        looked=_looked(travellers.looked_up),
     )
 
 
-def _looked(travellers: Sequence[Traveller]) -> bytes | None:
+def _looked(looked_up: list[Known]) -> bytes | None:
     """Each value that was looked up, by the text of its left side: in the order of the members, or once for all."""
-    first = travellers[0].looked_up
-    if all(each.looked_up is first or each.looked_up == first for each in travellers):
+    first = looked_up[0]
+    if looked_up.count(first) == len(looked_up):
         if not first:
             return None
         once = {text: written(value) for text, value in first.items()}
         if not any(isinstance(value, list) for value in once.values()):
             return orjson.dumps(once)
-    texts = dict.fromkeys(text for each in travellers for text in each.looked_up)
+    texts = dict.fromkeys(text for each in looked_up for text in each)
     if not texts:
         return None
-    return orjson.dumps({text: [written(each.looked_up.get(text)) for each in travellers] for text in texts})
+    return orjson.dumps({text: [written(each.get(text)) for each in looked_up] for text in texts})
 
 
 async def passed(connection: Connection, seat: Seat, until: datetime) -> list[Passage]:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import groupby
 from typing import Final, TypeAlias
 from zoneinfo import ZoneInfo
 
@@ -171,18 +172,13 @@ class Walks:
         self, wanting: Sequence[Wanting], program: str, now: datetime, zone: ZoneInfo
     ) -> Sequence[tuple[Guest, Mapping[str, Found], list[Seated]]]:
         """What members are told who lack the same values: all together who knew the same, and are told alike."""
-        sides = wanting[0].sides
-        seats = [(number, seat) for number, each in enumerate(wanting) for seat in each.seats]
-        subjects = [
-            JourneySubject(seat.member_id, _NO_EVENT, program, now, zone, None, seat.member) for _, seat in seats
-        ]
+        sides, guests = wanting[0].sides, [each.guest for each in wanting for _ in each.seats]
+        seats = [seat for each in wanting for seat in each.seats]
+        subjects = [JourneySubject(seat.member_id, _NO_EVENT, program, now, zone, None, seat.member) for seat in seats]
         told = []
         for values, places in await self._facts.load_for_all(_origin(sides[0]), subjects, sides):
-            alike: dict[int, list[Seated]] = {}
-            for place in places:
-                number, seat = seats[place]
-                alike.setdefault(number, []).append(seat)
-            told += [(wanting[number].guest, values, some) for number, some in alike.items()]
+            by_guest = [places] if len(wanting) == 1 else _by_guest(places, guests)
+            told += [(guests[some[0]], values, [seats[place] for place in some]) for some in by_guest]
         return told
 
     async def _member(self, arrived: Arrived, now: datetime) -> _Member:
@@ -255,6 +251,11 @@ class Walks:
             first = await self._book(f"journey:{name}:{node}", step, now, len(places))
             slots |= {place: first + number * step for number, place in enumerate(places)}
         return slots
+
+
+def _by_guest(places: Sequence[int], guests: Sequence[Guest]) -> list[list[int]]:
+    """Places in their order, by who stands there."""
+    return [[*some] for _, some in groupby(places, key=lambda place: id(guests[place]))]
 
 
 def _origin(side: Side) -> Origin:

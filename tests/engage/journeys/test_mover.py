@@ -9,7 +9,7 @@ import pytest
 
 from abacus.engage.journeys import trail_rows
 from abacus.engage.journeys.decide.seat import Arrived, Done, Entry, Leaves, Moved, Party, Seated, Waits, Went
-from abacus.engage.journeys.decide.ways import ways_together
+from abacus.engage.journeys.decide.ways import ways
 from abacus.engage.journeys.deed_rows import put_deeds
 from abacus.engage.journeys.mover import MOST_PACKS, Mover, Stuck
 from abacus.engage.journeys.pack_rows import BEGIN, Line, Mark, put
@@ -311,7 +311,7 @@ async def test_rows_have_five_hundred_members_at_most(pool: Pool) -> None:
     went = [Went(party, members, (1, 2), [Done(2, 0, None)], Leaves("through"))]
     async with (await slices.slices_of(pool))[0].within() as connection:
         await put_deeds(connection, went, NOW, random.random)
-        await trail_rows.add(connection, ways_together(went), NOW, random.random)
+        await trail_rows.add(connection, ways((), went), NOW, random.random)
     for table in ("journey_deed", "journey_trail"):
         rows = await pool.fetch(f"select cardinality(members) from {table} order by 1")
         assert [row[0] for row in rows] == [200, 500, 500]

@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import repeat
 from typing import Final, NamedTuple
 
-from abacus.engage.journeys.decide.packs import Pack
+from abacus.engage.journeys.decide.packs import LARGEST, Pack
 from abacus.engage.journeys.decide.seat import NOTHING, Arrived, Known, Leaves, Moved, Went
 from abacus.engage.journeys.decide.visit import Woken
 
@@ -68,31 +69,41 @@ class Stood(NamedTuple):
     node: int
 
 
-class Traveller(NamedTuple):
-    """A member on a way, by its number, with its visit and the values that were looked up for it."""
+@dataclass(slots=True)
+class Travellers:
+    """Members on a way, by their numbers, and the visit of each and the values that were looked up for it."""
 
-    member: int
-    visit: int
-    looked_up: Known = NOTHING
+    members: list[int] = field(default_factory=list)
+    visits: list[int] = field(default_factory=list)
+    looked_up: list[Known] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def add(self, member: int, visit: int, looked_up: Known = NOTHING) -> None:
+        self.members.append(member)
+        self.visits.append(visit)
+        self.looked_up.append(looked_up)
+
+    def parts(self) -> Iterator["Travellers"]:
+        """As many as a row may have, and as many again."""
+        for first in range(0, len(self), LARGEST):
+            some = slice(first, first + LARGEST)
+            yield Travellers(self.members[some], self.visits[some], self.looked_up[some])
 
 
-def ways(moved: Iterable[Moved]) -> dict[Way, list[Traveller]]:
-    """Who went which way."""
-    together: dict[Way, list[Traveller]] = {}
+def ways(moved: Iterable[Moved], beside: Iterable[Went] = ()) -> dict[Way, Travellers]:
+    """Who went which way: each by itself, and members together."""
+    together: dict[Way, Travellers] = {}
     for each in moved:
         seat = each.arrived.seat
-        together.setdefault(_way(each), []).append(Traveller(seat.member, seat.visit, each.looked_up))
-    return together
-
-
-def ways_together(went: Iterable[Went]) -> dict[Way, list[Traveller]]:
-    """The same of members who went together."""
-    together: dict[Way, list[Traveller]] = {}
-    for each in went:
-        knew = zip(each.seats, each.looked_up or repeat(NOTHING, len(each.seats)), strict=True)
-        travellers = [Traveller(seat.member, seat.visit, known) for seat, known in knew]
-        if travellers:
-            together.setdefault(_way_together(each), []).extend(travellers)
+        together.setdefault(_way(each), Travellers()).add(seat.member, seat.visit, each.looked_up)
+    for went in beside:
+        if went.seats:
+            travellers = together.setdefault(_way_together(went), Travellers())
+            travellers.members += [seat.member for seat in went.seats]
+            travellers.visits += [seat.visit for seat in went.seats]
+            travellers.looked_up += went.looked_up or repeat(NOTHING, len(went.seats))
     return together
 
 
@@ -133,7 +144,7 @@ def stood(arrived: Iterable[Arrived]) -> Counter[Stood]:
     return Counter(Stood(each.seat.journey, each.seat.version, each.node or NOWHERE) for each in arrived)
 
 
-def stood_before(ways_of: Mapping[Way, Sequence[Traveller]]) -> Counter[Stood]:
+def stood_before(ways_of: Mapping[Way, Travellers]) -> Counter[Stood]:
     """The same of members on their ways."""
     found: Counter[Stood] = Counter()
     for way, travellers in ways_of.items():
@@ -141,7 +152,7 @@ def stood_before(ways_of: Mapping[Way, Sequence[Traveller]]) -> Counter[Stood]:
     return found
 
 
-def counted(ways_of: Mapping[Way, Sequence[Traveller]]) -> Counter[Counted]:
+def counted(ways_of: Mapping[Way, Travellers]) -> Counter[Counted]:
     """What is counted of them."""
     counts: Counter[Counted] = Counter()
     for way, travellers in ways_of.items():
@@ -150,14 +161,14 @@ def counted(ways_of: Mapping[Way, Sequence[Traveller]]) -> Counter[Counted]:
     return counts
 
 
-def landings(moved: Iterable[Moved]) -> dict[Way, list[Traveller]]:
+def landings(moved: Iterable[Moved]) -> dict[Way, Travellers]:
     """Who was moved to another version, by where they wait then."""
-    together: dict[Way, list[Traveller]] = {}
+    together: dict[Way, Travellers] = {}
     for each in moved:
         seat, then = each.arrived.seat, each.then
         to, why = (None, then.why) if isinstance(then, Leaves) else (then.node, None)
         way = Way(seat.journey, seat.version, Woken.MOVED, None, None, (), to, why, None, None)
-        together.setdefault(way, []).append(Traveller(seat.member, seat.visit))
+        together.setdefault(way, Travellers()).add(seat.member, seat.visit)
     return together
 
 
