@@ -1,8 +1,9 @@
-"""The same herd the classic way: a row for each member and branch, which is kept until it is looked at; of eleven rows
-one does something. Rows are taken in batches, in a transaction each, or one by one, as queues of jobs do.
+"""The same herd the classic way: each member waits in a row of its own, which becomes a row for each branch. A row is
+kept until it is looked at; of eleven rows one does something. Rows are taken in batches, in a transaction each, or one
+by one, as queues of jobs do.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
@@ -15,18 +16,21 @@ from abacus.platform.postgres import Connection, Pool
 from abacus.signals.segments.types import Members
 from benchmarks.journey_herd import BRANCHES, PAST, Running
 
-_AT_ONCE: Final = 500  # members who are scheduled by one COPY
-
 _TABLE: Final = """
 drop table if exists classic_step;
 create table classic_step (
     id bigint generated always as identity primary key,
     member_id text collate "C" not null, journey text collate "C" not null, visit integer not null,
-    branch integer not null, due timestamptz not null
+    branch integer, due timestamptz not null  -- without a branch it is the wait before all of them
 );
-grant select, delete, update on classic_step to abacus_app;
+grant select, insert, delete, update on classic_step to abacus_app;
 create index classic_step_due_id_idx on classic_step (due, id);
 """
+_WAIT: Final = """
+insert into classic_step (member_id, journey, visit, due)
+select 'member-' || n, $1, 1, $2 from generate_series($3::bigint, $4::bigint - 1) n
+"""
+_COLUMNS: Final = ("member_id", "journey", "visit", "branch", "due")
 _TAKE: Final = """
 select id, member_id, visit, branch from classic_step where due <= $1 order by due, id limit $2 for update skip locked
 """
@@ -40,7 +44,7 @@ class _Step(NamedTuple):
     id: int
     member_id: str
     visit: int
-    branch: int
+    branch: int | None
 
 
 class Classic:
@@ -53,21 +57,17 @@ class Classic:
         self._journey = running.journeys[journey]
         self._members = members
 
-    async def run(self, at_once: int) -> None:
-        """Schedules everybody, and then runs what is due, which is everything: so many rows in a transaction."""
+    async def wait(self) -> None:
+        """Everybody waits for the branches, and is due at once."""
         await self._owner.execute(_TABLE)
-        for first in range(self._members.start, self._members.stop, _AT_ONCE):
-            await self._schedule(range(first, min(first + _AT_ONCE, self._members.stop)))
-        await self._owner.execute("analyze classic_step")
+        some = self._journey.name, PAST, self._members.start, self._members.stop
+        await self._owner.execute(_WAIT, *some, timeout=3600)
+        await self._owner.execute("vacuum analyze classic_step", timeout=3600)
+
+    async def run(self, at_once: int) -> None:
+        """Runs what is due, which is everything: so many rows in a transaction."""
         while await self._some(at_once):
             pass
-
-    async def _schedule(self, members: range) -> None:
-        name = self._journey.name
-        rows = [(f"member-{member}", name, 1, branch, PAST) for member in members for branch in range(BRANCHES)]
-        columns = ["member_id", "journey", "visit", "branch", "due"]
-        async with self._owner.acquire() as connection:
-            await connection.copy_records_to_table("classic_step", records=rows, columns=columns)
 
     async def _some(self, at_once: int) -> bool:
         """Whether there were any that are due."""
@@ -83,16 +83,24 @@ class Classic:
         seats = {
             each.member_id: each for each in await lock_seats(connection, name, {each.member_id for each in steps})
         }
+        await self._schedule(connection, [each for each in steps if each.branch is None and each.member_id in seats])
         sets = await self._running.segments.sets([f"part_{part}" for part in range(BRANCHES - 1)])
         actions = list[PlannedAction]()
         for each in steps:
             seat = seats.get(each.member_id)
-            if seat is not None and takes(seat, each.branch, sets):
+            if seat is not None and each.branch is not None and takes(seat, each.branch, sets):
                 actions += await self._done(seat, each.branch, now)
         if actions:
             await plan_once(connection, actions, now)
             await connection.execute(_LEAVE, now, name, [each.member_id for each in actions])
         await connection.execute(_DELETE, [each.id for each in steps])
+
+    async def _schedule(self, connection: Connection, waited: Iterable[_Step]) -> None:
+        """A row for each branch, of members whose wait before is over."""
+        name = self._journey.name
+        rows = [(each.member_id, name, each.visit, branch, PAST) for each in waited for branch in range(BRANCHES)]
+        if rows:
+            await connection.copy_records_to_table("classic_step", records=rows, columns=_COLUMNS)
 
     async def _done(self, seat: Seat, branch: int, now: datetime) -> Sequence[PlannedAction]:
         node = self._journey.nodes[f"tell_{branch}"].number

@@ -131,6 +131,7 @@ class _Bench:
         members = range(min(self._members, most))
         await self._herd(journey, members).sit()
         classic = Classic(self._running, self._owner, journey, members)
+        await classic.wait()
         return await self._meter.cost(len(members), classic.run(at_once))
 
     async def _singly(self) -> tuple[Cost, Cost]:
