@@ -67,8 +67,8 @@ class NumberedSegmentFacts(SegmentFacts):
             for number in asked & sets[side.name]:
                 within[number] |= 1 << place
         alike: defaultdict[int, list[int]] = defaultdict(list)
-        for place, number in enumerate(numbers):
-            alike[0 if number is None else within[number]].append(place)
+        for place, asked_for in enumerate(numbers):
+            alike[0 if asked_for is None else within[asked_for]].append(place)
         return [
             ToldAlike({side.text: bool(bits >> place & 1) for place, side in enumerate(sides)}, places)
             for bits, places in alike.items()

@@ -13,24 +13,25 @@ from typing import Final, NamedTuple
 from abacus.engage.journeys.decide.packs import Pack
 from abacus.engage.journeys.decide.seat import Leaves, Party, Seated, Went
 from abacus.platform.postgres import Connection
-from abacus.platform.sql import Statement
+from abacus.platform.sql import Statement, numbered, numbers
 
-_SEATS: Final = Statement("""
+_MEMBERS: Final = numbered("members")
+_SEATS: Final = Statement(f"""
 select array_agg(member) as members, array_agg(visit) as visits, array_agg(member_id) as ids,
     array_agg(version) as versions
-from seat where journey = :journey and member = any(:members::integer[]) and left_at is null and node is null
+from seat where journey = :journey and member = any({_MEMBERS}) and left_at is null and node is null
 """)
 
 # In the order in which all lock seats of a journey: an update by itself promises none, and each is of some of them.
-_LOCK: Final = Statement("""
-select from seat where journey = :journey and member = any(:members::integer[]) and left_at is null and node is null
+_LOCK: Final = Statement(f"""
+select from seat where journey = :journey and member = any({_MEMBERS}) and left_at is null and node is null
 order by journey, member, visit for no key update
 """)
-_WRITE: Final = Statement("""
+_WRITE: Final = Statement(f"""
 with written as (
     update seat set node = :node, turn = :turn, arm = :arm, since = :since, why = :why,
         left_at = case when :why::text is not null then :now::timestamptz end
-    where journey = :journey and member = any(:members::integer[]) and visit = :visit and version = :version
+    where journey = :journey and member = any({_MEMBERS}) and visit = :visit and version = :version
         and left_at is null and node is null
     returning member
 ) select array_agg(member) from written
@@ -52,8 +53,8 @@ class _Written(NamedTuple):
 
 async def parties_of(connection: Connection, packs: Sequence[Pack]) -> list[Party]:
     """The members of packs of one journey who still wait for what these are for. Packs await no event."""
-    numbers = {member for each in packs for member in each.members}
-    row = await connection.fetchrow(*_SEATS(journey=packs[0].journey, members=sorted(numbers)))
+    them = {member for each in packs for member in each.members}
+    row = await connection.fetchrow(*_SEATS(journey=packs[0].journey, members=numbers(sorted(them))))
     there = dict[tuple[int, int, int], Seated]()
     if row is not None and row["members"] is not None:
         members, visits, ids, versions = row.values()
@@ -80,10 +81,10 @@ async def write_seats_of(connection: Connection, went: Sequence[Went], now: date
             by_written.setdefault(_written(each, visit, now), []).extend(members)
     if len(by_written) > 1:
         journey, members = went[0].party.journey, sorted({each for some in by_written.values() for each in some})
-        await connection.execute(*_LOCK(journey=journey, members=members))
+        await connection.execute(*_LOCK(journey=journey, members=numbers(members)))
     gone: set[tuple[int, int]] = set()
     for written, some in by_written.items():
-        values = {**written._asdict(), "members": sorted(some), "now": now}
+        values = {**written._asdict(), "members": numbers(sorted(some)), "now": now}
         there = await connection.fetchval(*_WRITE(**values)) or ()
         if len(there) < len(some):
             gone |= {(member, written.visit) for member in {*some}.difference(there)}
