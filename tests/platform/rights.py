@@ -74,6 +74,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "hold": "select, insert, update(status settled_seq)",
     "journal_accounts": "select, insert",
     "journey": "select, insert, update(status changed_at changed_by approved_by approved_at reason)",
+    "journey_behind": "select, insert, update(upto), delete",
     "journey_heard": "select, insert, update(upto)",
     "journey_wave": "select, insert, update(joining present upto version)",
     "journey_node": "select, insert",

@@ -13,10 +13,12 @@ from abacus.engage.journeys.goals import Goals
 from abacus.engage.journeys.happenings import Happenings
 from abacus.engage.journeys.heard import HeardStore
 from abacus.engage.journeys.metrics import JOURNEY_EVENTS
+from abacus.platform.following.passing_over import PassedOver
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.offsets import EPOCH
 from abacus.platform.kafka.reader import Record
 from abacus.platform.patience import unless_stopped, until_available
+from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item
 from abacus.signals.events.decide.event_reader import EventReader
@@ -59,7 +61,7 @@ class JourneyTopics:
 
 
 class JourneyFollower:
-    """The handler of a reader of one topic."""
+    """The handler of a reader of one topic. Events of members whose server is away stay behind."""
 
     def __init__(
         self,
@@ -70,10 +72,12 @@ class JourneyFollower:
         heard: HeardStore,
         *,
         quarantine: QuarantinePort,
+        pool: Pool,
         clock: Clock,
         health: WorkerHealth,
     ) -> None:
         self._topic = topic
+        self._over = PassedOver(pool)
         self._topics = topics
         self._happenings = happenings
         self._goals = goals
@@ -82,15 +86,20 @@ class JourneyFollower:
         self._clock = clock
         self._health = health
 
-    async def handle(self, records: Sequence[Record]) -> None:
-        """Returns when what follows from these events is durable."""
+    async def handle(self, records: Sequence[Record]) -> Sequence[Record]:
+        """Returns when what follows from these events is durable, with the records that stay behind. Raises
+        `StartAgain`.
+        """
+        await self._over.look()
+        behind: list[Record] = []
         for first in range(0, len(records), _AT_ONCE):
             some = records[first : first + _AT_ONCE]
-            await until_available(partial(self._handle, some), self._health)
+            behind += await until_available(partial(self._handle, some), self._health)
+        return behind
 
-    async def _handle(self, records: Sequence[Record]) -> None:
+    async def _handle(self, records: Sequence[Record]) -> Sequence[Record]:
         reader, now = self._topics.reader(self._topic), self._clock.now()
-        events: list[Event] = []
+        events: list[tuple[Record, Event]] = []
         aside: list[Item] = []
         upto: dict[int, datetime] = {}
         for record in records:
@@ -100,13 +109,21 @@ class JourneyFollower:
             except SetAside as fault:
                 aside.append(event_item(record, fault, reader.kept))
             else:
-                events += [] if event is None else [event]
+                events += [] if event is None else [(record, event)]
         await self._quarantine.add(aside)
-        await self._happenings.happen(events)
-        await self._goals.reach(events)
-        await self._heard.hear(self._topic, upto)
+        await self._happenings.happen([event for _, event in events], self._over)
+        await self._goals.reach([event for _, event in events], self._over)
+        await self._heard.hear(self._topic, upto, but=self._over.numbers)
         JOURNEY_EVENTS.labels(self._topic, "read").inc(len(records))
         JOURNEY_EVENTS.labels(self._topic, "set_aside").inc(len(aside))
+        return await self._behind([each for each in events if each[1].member_id is not None])
+
+    async def _behind(self, events: Sequence[tuple[Record, Event]]) -> Sequence[Record]:
+        if not self._over.passes:
+            return ()
+        done = await self._over.kept(events, member_of=lambda each: each[1].member_id or "")
+        there = {record for record, _ in done}
+        return [record for record, _ in events if record not in there]
 
 
 class Unread(Protocol):
@@ -145,6 +162,10 @@ class Silence:
         looked_at = [self._looked_at[topic] for topic in topics]
         upto = await self._heard.upto(topics)
         return None if upto is None else min(upto, *looked_at)
+
+    async def behind(self, topics: Collection[str]) -> Mapping[int, datetime]:
+        """As `HeardStore.behind`."""
+        return await self._heard.behind(topics)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Runs until `stop` is set."""

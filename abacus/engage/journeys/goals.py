@@ -23,7 +23,8 @@ from abacus.engage.journeys.directory import Running
 from abacus.engage.journeys.facts import JourneySubject
 from abacus.engage.journeys.seat_rows import convert, unconverted
 from abacus.platform import slices
-from abacus.platform.postgres import Connection, Pool
+from abacus.platform.following.passing_over import PassedOver
+from abacus.platform.postgres import Connection
 from abacus.pricing.decide.book import CardBook
 from abacus.signals.events.types import Event
 from abacus.signals.facts.types import FactRegistry
@@ -53,19 +54,19 @@ class Goals:
         facts: FactRegistry[JourneySubject],
         *,
         cards: Callable[[], CardBook],
-        pool: Pool,
         clock: Clock,
     ) -> None:
         self._running = running
         self._versions = versions
         self._facts = facts
         self._cards = cards
-        self._pool = pool
         self._clock = clock
         self._since: Recent[str, datetime] = Recent(_REMEMBERED)
 
-    async def reach(self, events: Sequence[Event]) -> None:
-        """Notes the visits of which one of these events is the goal."""
+    async def reach(self, events: Sequence[Event], over: PassedOver) -> None:
+        """Notes the visits of which one of these events is the goal. Members of slices that are passed `over`, from now
+        on or since before, are left out.
+        """
         versions = {each.place: each for each in self._running().versions if each.goal}
         on = {type_ for each in versions.values() for type_ in each.goal}
         meant = [each for each in events if each.member_id is not None and (each.source, each.type) in on]
@@ -78,7 +79,7 @@ class Goals:
                 await _convert(connection, by, versions)
 
         if meant:
-            (await slices.split(self._pool, meant, work, member_of=_member, patience_s=None)).whole()
+            await over.split(meant, work, member_of=_member, patience_s=None)
 
     async def _converting(
         self, seats: Iterable[Seat], events: Sequence[Event], versions: Mapping[tuple[str, int], VersionEvents]

@@ -9,7 +9,7 @@ from abacus.engage.journeys.gate import Comer
 from abacus.engage.journeys.late_entries import LateEntries
 from abacus.engage.journeys.mover import Mover
 from abacus.platform import slices
-from abacus.platform.postgres import Pool
+from abacus.platform.following.passing_over import PassedOver
 from abacus.signals.events.decide.vocabulary import EventType
 from abacus.signals.events.types import Event
 
@@ -17,35 +17,37 @@ from abacus.signals.events.types import Event
 class Happenings:
     """Every method raises `Unavailable`. What is tried again has the same outcome."""
 
-    def __init__(self, running: Callable[[], Running], mover: Mover, late: LateEntries, *, pool: Pool) -> None:
+    def __init__(self, running: Callable[[], Running], mover: Mover, late: LateEntries) -> None:
         self._running = running
         self._mover = mover
         self._late = late
-        self._pool = pool
 
-    async def happen(self, events: Sequence[Event]) -> None:
-        """Events in their order; those of one member come one after the other."""
+    async def happen(self, events: Sequence[Event], over: PassedOver) -> None:
+        """Events in their order; those of one member come one after the other. Members of slices that are passed
+        `over`, from now on or since before, are left out.
+        """
         for some in one_of_each((each for each in events if each.member_id is not None), _member):
             running = self._running()
             types: dict[str, set[EventType]] = {}
             for version in running.versions:
                 types.setdefault(version.name, set()).update(version.moving)
             for name, moved_by in types.items():
-                await self._move(name, [each for each in some if (each.source, each.type) in moved_by])
+                await self._move(name, [each for each in some if (each.source, each.type) in moved_by], over)
             for journey in running.entering():
-                await self._enter(journey, some)
+                await self._enter(journey, some, over)
 
-    async def _move(self, journey: str, events: Sequence[Event]) -> None:
+    async def _move(self, journey: str, events: Sequence[Event], over: PassedOver) -> None:
         async def work(slice_: slices.Slice, part: Sequence[Event]) -> int:
             by_member = {each.member_id or "": each for each in part}
             return await self._mover.hear(slice_, journey, by_member, lambda _, __: True)
 
         if events:
-            (await slices.split(self._pool, events, work, member_of=_member, patience_s=None)).whole()
+            await over.split(events, work, member_of=_member, patience_s=None)
 
-    async def _enter(self, journey: Journey, events: Sequence[Event]) -> None:
+    async def _enter(self, journey: Journey, events: Sequence[Event], over: PassedOver) -> None:
         on = journey.entry.on
-        await self._late.let_in(journey, [Comer(each.key, each) for each in events if (each.source, each.type) in on])
+        comers = [Comer(each.key, each) for each in events if (each.source, each.type) in on]
+        await self._late.let_in(journey, comers, over)
 
 
 def _member(event: Event) -> str:

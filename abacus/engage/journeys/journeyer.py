@@ -92,9 +92,11 @@ class Journeyer:
         """Some packs of each journey that has any due, in each slice; the number of packs. Members of a slice wait
         while its server is away.
         """
-        upto = {False: self._clock.now(), True: await self._heard_upto()}
+        now, heard = self._clock.now(), await self._heard_upto()
+        behind = await self._heard.behind(self._topics())  # after what was heard
 
         async def work(slice_: slices.Slice, _: Sequence[slices.Slice]) -> int:
+            upto = {False: now, True: None if heard is None else min(heard, behind.get(slice_.number, heard))}
             return 0 if stop.is_set() else await self._in_slice(slice_, upto, stop)
 
         all_of_them = await slices.slices_of(self._pool)

@@ -29,6 +29,7 @@ from abacus.engage.journeys.late_rows import LateEntry, end_late, journeys_with_
 from abacus.engage.journeys.metrics import JOURNEY_SET_ASIDE
 from abacus.engage.journeys.sifting import sifted
 from abacus.platform import slices
+from abacus.platform.following.passing_over import PassedOver
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import Pool
@@ -68,32 +69,35 @@ class LateEntries:
         self._known: Recent[tuple[str, str], bool] = Recent(_REMEMBERED)
         self._since: Recent[tuple[str, str, str], datetime] = Recent(_REMEMBERED)
 
-    async def let_in(self, journey: Journey, comers: Sequence[Comer]) -> int:
-        """Members who may come in do so; who cannot be decided is late. Returns the number of who came in. Raises
-        `Unavailable` also where it may be otherwise in a moment.
+    async def let_in(self, journey: Journey, comers: Sequence[Comer], over: PassedOver) -> int:
+        """Members who may come in do so; who cannot be decided is late. Returns the number of who came in. Members of
+        slices that are passed `over`, from now on or since before, are left out. Raises `Unavailable` also where it may
+        be otherwise in a moment.
         """
         try:
-            return await self._gate.let_in(journey, comers)
+            return await self._gate.let_in(journey, comers, over)
         except JourneyAtFault as fault:
-            return await self._keep_of(journey, fault, comers)
+            return await self._keep_of(journey, fault, comers, over)
         except Exception as fault:
+            if await over.find():
+                return await self.let_in(journey, comers, over)
             if is_passing(fault):
                 raise
             if self._may_pass(journey, comers):
                 raise Unavailable(FACTS, str(fault)) from fault
-        entered, faults = await sifted(self._gate, journey, comers)
+        entered, faults = await sifted(self._gate, journey, comers, over)
         for each, _ in faults:
             self._known.put((journey.name, each.member_id), True)  # noqa: FBT003  # as in a set
-        await self.keep(journey, faults)
+        await self.keep(journey, faults, over)
         return entered
 
-    async def _keep_of(self, journey: Journey, fault: JourneyAtFault, comers: Sequence[Comer]) -> int:
+    async def _keep_of(self, journey: Journey, fault: JourneyAtFault, comers: Sequence[Comer], over: PassedOver) -> int:
         """Of a journey that is at fault all are late at once, and none of them has used up a try. It takes nobody else
         in either: who would come at another time, or is of another country.
         """
         late = [each for each in comers if each.place in fault.places]
-        await self.keep(journey, [(each, fault.detail) for each in late], tries=0)
-        return await self._gate.let_in(journey, [each for each in comers if each.place not in fault.places])
+        await self.keep(journey, [(each, fault.detail) for each in late], over, tries=0)
+        return await self._gate.let_in(journey, [each for each in comers if each.place not in fault.places], over)
 
     def _may_pass(self, journey: Journey, comers: Sequence[Comer]) -> bool:
         """Whether all wait a moment: not for a member who was late before."""
@@ -105,8 +109,12 @@ class LateEntries:
             self._since.put(place, since := now)
         return now - since < _AT_ONCE
 
-    async def keep(self, journey: Journey, faults: Sequence[tuple[Comer, str]], *, tries: int = 1) -> None:
-        """These are late, each with its fault, and were tried so often."""
+    async def keep(
+        self, journey: Journey, faults: Sequence[tuple[Comer, str]], over: PassedOver, *, tries: int = 1
+    ) -> None:
+        """These are late, each with its fault, and were tried so often; members of slices that are passed `over` are
+        left out.
+        """
         now = self._clock.now()
         entries = [_late(journey, each, fault, now)._replace(tries=tries) for each, fault in faults]
 
@@ -115,7 +123,7 @@ class LateEntries:
                 await keep_late(connection, part)
 
         if entries:
-            (await slices.split(self._pool, entries, work, patience_s=None)).whole()
+            await over.split(entries, work, patience_s=None)
             why = min(fault for _, fault in faults)
             log.warning("entries of a journey wait", journey=journey.label, entries=len(entries), why=why)
 

@@ -33,4 +33,4 @@ class WaveGate:
         elif in_a_row > _MOST_IN_A_ROW:
             raise Unavailable(FACTS, f"nobody of {len(faults)} members can be told: {faults[0][1]}")
         self._late_in_a_row[journey.name] = in_a_row
-        await self._late.keep(journey, faults)
+        await self._late.keep(journey, faults, over)

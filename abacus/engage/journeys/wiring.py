@@ -120,16 +120,16 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
     heard = HeardStore(pool)
     topics = JourneyTopics(running.value, settings.events_topic)
     gate = Gate(armed, mover, facts, holdouts=running.holdouts, cards=cards.book, pool=moving, clock=clock)
-    goals = Goals(running.value, armed, facts, cards=cards.book, pool=moving, clock=clock)
+    goals = Goals(running.value, armed, facts, cards=cards.book, clock=clock)
     quarantine = CountedQuarantine(QuarantineStore(pool, clock))
     await until_available(running.refresh, wiring.health)
     following, listening, going, starting, coming, unfolding, looking = sub_workers_of(wiring.health, 7)
     late = LateEntries(running.value, gate, armed, pool=moving, clock=clock, health=looking)
-    happenings = Happenings(running.value, mover, late, pool=moving)
+    happenings = Happenings(running.value, mover, late)
 
     def follow(topic: str, health: WorkerHealth) -> Run:
         follower = JourneyFollower(
-            topic, topics, happenings, goals, heard, quarantine=quarantine, clock=clock, health=health
+            topic, topics, happenings, goals, heard, quarantine=quarantine, pool=moving, clock=clock, health=health
         )
         return wiring.following(topic, _group(topic), follower.handle, health, gather_s=_GATHER_S)
 

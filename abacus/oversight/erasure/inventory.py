@@ -96,6 +96,7 @@ NAMELESS: Final = frozenset(
         "downstream_secret",
         "erasure",
         "journey_deed",
+        "journey_behind",
         "journey_heard",
         "journey_sum",
         "journey_wave",

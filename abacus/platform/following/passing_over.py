@@ -64,6 +64,11 @@ class PassedOver:
         return found.done
 
     @property
+    def numbers(self) -> frozenset[int]:
+        """Those of the slices."""
+        return frozenset(self._numbers)
+
+    @property
     def passes(self) -> bool:
         """Whether it passes over any slice."""
         return bool(self._numbers)

@@ -13,12 +13,16 @@ from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.orders import CALLER, Asking, end_order, start_order
 from abacus.engage.journeys.decide.version_events import events_of
 from abacus.engage.journeys.directory import Running
+from abacus.engage.journeys.follower import JourneyFollower, JourneyTopics
 from abacus.engage.journeys.gate import Gate
+from abacus.engage.journeys.goals import Goals
 from abacus.engage.journeys.happenings import Happenings
+from abacus.engage.journeys.heard import HeardStore
 from abacus.engage.journeys.late_entries import LateEntries
 from abacus.engage.journeys.mover import Mover
 from abacus.engage.journeys.order_taker import OrderTaker
 from abacus.platform import slices
+from abacus.platform.following.passing_over import PassedOver
 from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
@@ -28,6 +32,7 @@ from tests.engage.campaigns.offers import CARDS, NOW
 from tests.engage.journeys.examples import AROUND
 from tests.engage.journeys.test_walks import Tiers, Versions, walks
 from tests.support.fixed_clock import FixedClock
+from tests.support.memory_quarantine import MemoryQuarantine
 
 HOUR = timedelta(hours=1)
 
@@ -53,8 +58,9 @@ class Stage:
         self.running = Running(asked, list(newest.values()), around, ended=frozenset(ended))
         self.cards = CardBook(CARDS.values())
         mover = Mover(walks(*versions, tiers=self.tiers), self.clock)
+        self._armed = ArmedVersions(Versions(*versions).of, lambda: AROUND)
         self.gate = Gate(
-            ArmedVersions(Versions(*versions).of, lambda: AROUND),
+            self._armed,
             mover,
             FactRegistry(self.tiers),
             holdouts=lambda: beside.holdouts,
@@ -65,12 +71,13 @@ class Stage:
         self.late = LateEntries(
             lambda: self.running,
             self.gate,
-            ArmedVersions(Versions(*versions).of, lambda: AROUND),
+            self._armed,
             pool=pool,
             clock=self.clock,
             health=WorkerHealth("journeyer"),
         )
-        self._happenings = Happenings(lambda: self.running, mover, self.late, pool=pool)
+        self._happenings = Happenings(lambda: self.running, mover, self.late)
+        self.over = PassedOver(pool)
         self._orders = OrderTaker(
             lambda: self.running,
             self.gate,
@@ -81,9 +88,26 @@ class Stage:
             health=WorkerHealth("journeyer"),
         )
 
+    def follower(self, topic: str) -> JourneyFollower:
+        """The follower of the events topic, under this name."""
+        goals = Goals(
+            lambda: self.running, self._armed, FactRegistry(self.tiers), cards=lambda: self.cards, clock=self.clock
+        )
+        return JourneyFollower(
+            topic,
+            JourneyTopics(lambda: self.running, topic),
+            self._happenings,
+            goals,
+            HeardStore(self.pool),
+            quarantine=MemoryQuarantine(self.clock),
+            pool=self.pool,
+            clock=self.clock,
+            health=WorkerHealth("journeyer"),
+        )
+
     async def happen(self, *events: Event, at: datetime = NOW) -> None:
         self.clock.set(at)
-        await self._happenings.happen(events)
+        await self._happenings.happen(events, self.over)
 
     async def start(
         self, member_id: str, context: Mapping[str, Any], key: str = "api:acme:1", *, journey: str = "welcome"

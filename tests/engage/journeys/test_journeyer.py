@@ -131,6 +131,29 @@ async def test_members_on_a_version_that_is_over_leave_before_their_time(pool: P
     assert await pool.fetchval("select sum(cardinality(members)) from journey_trail where why is not null") == 700
 
 
+async def test_waits_of_a_slice_that_is_behind_do_not_end_by_what_others_heard(pool: Pool) -> None:
+    """Its events are read again, up to where those of others were."""
+    heard, third = HeardStore(pool), DAY / 3
+    await heard.hear(TOPIC, {0: NOW, 1: NOW + DAY})
+    for again in range(2):
+        await heard.hear(TOPIC, {0: NOW + (1 + again) * third}, but={0, 7})
+    assert (await heard.upto([TOPIC]), await heard.behind([TOPIC])) == (NOW + 2 * third, {0: NOW, 7: NOW})
+    assert await heard.behind(["other"]) == {}
+    await heard.hear(TOPIC, {0: NOW + third}, but={7})
+    assert await heard.behind([TOPIC]) == {0: NOW + third, 7: NOW}
+    clock = FixedClock(NOW)
+    moving = mover(clock)
+    one, number = journeyer(pool, moving, clock), (await slices.slice_of(pool, "m1")).number
+    await come_in(pool, moving, [entry(1)])
+    clock.set(NOW + DAY + SOON)
+    await rounds(one)
+    clock.set(NOW + 9 * DAY)
+    await heard.hear(TOPIC, {0: clock.now(), 1: clock.now()}, but={number})
+    assert await rounds(one) == 0
+    await heard.hear(TOPIC, {0: clock.now(), 1: clock.now()})
+    assert (await rounds(one), await heard.behind([TOPIC])) == (1, {})
+
+
 async def test_what_was_heard_never_goes_back(pool: Pool) -> None:
     heard = HeardStore(pool)
     assert await heard.upto([TOPIC]) is None

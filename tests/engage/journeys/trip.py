@@ -13,6 +13,7 @@ from abacus.engage.journeys.goals import Goals
 from abacus.engage.journeys.mover import MOST_PACKS, Mover
 from abacus.engage.journeys.pack_rows import BEGIN, Line
 from abacus.platform import slices
+from abacus.platform.following.passing_over import PassedOver
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.signals.events.decide.message import encode_event
@@ -41,7 +42,7 @@ class Trip:
         zone = self.journey.zone
         self.mover = Mover(walks(*versions, tiers=self.tiers), self.clock, lambda _: zone)
         facts = FactRegistry(self.tiers)
-        self._goals = Goals(lambda: self.running, self.armed, facts, cards=lambda: _CARDS, pool=pool, clock=self.clock)
+        self._goals = Goals(lambda: self.running, self.armed, facts, cards=lambda: _CARDS, clock=self.clock)
 
     async def enter(self, *members: int) -> None:
         """The members, each by an order of its own."""
@@ -73,7 +74,7 @@ class Trip:
             return await self.mover.hear(slice_, self.journey.name, by_member, lambda _, __: True)
 
         (await slices.split(self.pool, events, work, member_of=_member, patience_s=None)).whole()
-        await self._goals.reach(events)
+        await self._goals.reach(events, PassedOver(self.pool))
 
     async def pass_to(self, at: datetime) -> None:
         """Everybody goes on whose time has come by then."""

@@ -83,6 +83,7 @@ _BESIDE: Final = (
     "database: read journey, newest",
     "database: read journey_deed, action",
     "database: read journey_heard",
+    "database: read journey_behind",
     "database: read pack",
     "database: read pack_aside*",
     "database: read segment_version*",
