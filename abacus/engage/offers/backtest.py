@@ -13,14 +13,13 @@ from abacus.engage.limits.decide.pots import Pot, pots_of
 from abacus.engage.limits.types import Amounts, Bound
 from abacus.engage.offers.decide.asker import Asker, Question, Wanted
 from abacus.engage.offers.decide.basket import Item
-from abacus.engage.offers.decide.choice import Found, judge
+from abacus.engage.offers.decide.choice import Found, weigh
 from abacus.engage.offers.decide.currencies import decimals_of
 from abacus.engage.offers.decide.grant import Taken, grant
 from abacus.engage.offers.decide.offer import LIMIT_WORDS, Offer
 from abacus.engage.offers.decide.offer_index import OfferIndex
 from abacus.engage.offers.decide.past import PastPurchase, item_of
 from abacus.engage.offers.decide.reason import Reason
-from abacus.engage.offers.decide.refusal import Refusal
 from abacus.engage.offers.decide.reservation import Gain, LimitReached, amounts_of
 from abacus.engage.offers.takers import Takers
 from abacus.ledger.types.account import AccountId
@@ -95,6 +94,7 @@ class OfferBacktest:
         self._segments = segments
         self._invited = invited
         self._point_value = point_value
+        self._micros = int(10 ** (_MICROS_DECIMALS - decimals_of(offer.currency)))
         self._left: dict[Pot, Amounts] = {}
         self._lines: dict[tuple[date, str], list[int]] = {}
         self.read = 0
@@ -106,8 +106,8 @@ class OfferBacktest:
         wanted: list[Taken] = []
         gains: list[Gain] = []
         for purchase, outcome in zip(purchases, await self._judged(purchases), strict=True):
-            if isinstance(outcome, Refusal):
-                self.refused[outcome.reason] += 1
+            if isinstance(outcome, Reason):
+                self.refused[outcome] += 1
                 continue
             gain = Gain(self._offer.currency, outcome.saves * self._micros, outcome.points)
             day = purchase.at.astimezone(self._offer.zone).date()
@@ -119,10 +119,6 @@ class OfferBacktest:
     def lines(self) -> list[BacktestLine]:
         """By day and outcome."""
         return [BacktestLine(*place, *figures) for place, figures in sorted(self._lines.items())]
-
-    @property
-    def _micros(self) -> int:
-        return int(10 ** (_MICROS_DECIMALS - decimals_of(self._offer.currency)))
 
     def _grant(self, wanted: Sequence[Taken], gains: Sequence[Gain]) -> None:
         """In their order, as far as the limits go."""
@@ -145,18 +141,18 @@ class OfferBacktest:
         for place, more in enumerate((1, gain.saves, gain.points)):
             figures[place] += more
 
-    async def _judged(self, purchases: Sequence[PastPurchase]) -> list[Found | Refusal]:
+    async def _judged(self, purchases: Sequence[PastPurchase]) -> list[Found | Reason]:
         items = [item_of(each, self._offer.currency) for each in purchases]
         askers = await self._askers(purchases)
         looked_up: list[dict[str, FoundValue]] = [{} for _ in purchases]
-        judged: dict[int, Found | Refusal] = {}
+        judged: dict[int, Found | Reason] = {}
         waiting: Sequence[int] = range(len(purchases))
         while waiting:
             wishes: dict[Origin, list[tuple[int, Side]]] = {}
             for place in waiting:
                 told = {text: value for text, value in looked_up[place].items() if value is not NOT_NOW}
                 question = Question(items[place], items[place].line, purchases[place].points, told)
-                outcome = judge(self._armed, self._index.ask(askers[place], question))
+                outcome = weigh(self._armed, self._index.ask(askers[place], question))
                 if isinstance(outcome, Wanted):
                     for side in outcome.sides:
                         assert isinstance(side.place, Origin)  # noqa: S101  # nothing else is looked up

@@ -54,6 +54,7 @@ class Takers:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         connection.executescript(_TABLE)
+        connection.execute("begin")  # and no end: of a transaction for each row every page would be written
 
     def uses(self, places: Collection[TakerPlace]) -> Mapping[TakerPlace, Uses]:
         rows = self._rows({each.member_id for each in places})

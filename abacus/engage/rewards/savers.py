@@ -50,6 +50,7 @@ class Savers:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         connection.executescript(_TABLE)
+        connection.execute("begin")  # and no end: of a transaction for each row every page would be written
 
     def of(self, members: Collection[str]) -> Mapping[str, Saver]:
         found = self._connection.execute(_LOAD, (json.dumps([*members]),))

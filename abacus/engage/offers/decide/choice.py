@@ -77,7 +77,13 @@ def every(index: OfferIndex, asker: Asker, question: Question, *, explain: bool 
 
 
 def judge(armed: Armed, asked: Asked) -> Found | Refusal | Wanted:
-    """One offer by itself: what it gives, or the first condition that failed."""
+    """One offer by itself: what it gives, or the first condition that failed, with what it needs."""
+    outcome = weigh(armed, asked)
+    return refusal(outcome, armed, asked) if isinstance(outcome, Reason) else outcome
+
+
+def weigh(armed: Armed, asked: Asked) -> Found | Reason | Wanted:
+    """The same, of which nobody has to be told what it needs."""
     group = group_of(armed)
     if asked.is_in_scope(armed.offer.scope):
         failed = next(iter(failures(group, asked)), None) or next(
@@ -87,7 +93,7 @@ def judge(armed: Armed, asked: Asked) -> Found | Refusal | Wanted:
         failed = Reason.SCOPE
     if asked.wanted:
         return Wanted(frozenset(asked.wanted))
-    return found(armed, asked) if failed is None else refusal(failed, armed, asked)
+    return found(armed, asked) if failed is None else failed
 
 
 def _choice(index: OfferIndex, asked: Asked, fits: Sequence[Found], *, explain: bool) -> Choice | Wanted:
