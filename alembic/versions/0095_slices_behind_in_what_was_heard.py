@@ -3,7 +3,7 @@
 from alembic import op
 
 revision = "0095"
-down_revision = "0090"
+down_revision = "0094"
 branch_labels = None
 depends_on = None
 
