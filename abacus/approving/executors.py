@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from abacus.approving.assumptions import assuming
 from abacus.approving.closes import signing
 from abacus.approving.migrations import migrating
+from abacus.approving.regions import entering
 from abacus.core.clock import Clock
 from abacus.documents.approved_desk import document_approval, proposal_of
 from abacus.documents.stated_desk import version_approval
@@ -61,6 +62,7 @@ def approving(
     executors: dict[ApprovalKind, Executor] = {
         ApprovalKind.RATE_CARD: document_approval(pool, clock, CARDS, by_nothing_else),
         ApprovalKind.CONTACT_POLICY: document_approval(pool, clock, CONTACT_POLICIES, countries_with_cards),
+        ApprovalKind.REGIONS: entering(pool, clock),
         ApprovalKind.LIMITS: _limiting(pool, clock),
         ApprovalKind.CAMPAIGN: _running(pool, clock, tuple(built_in)),
         ApprovalKind.OFFER: version_approval(OfferStore(pool), clock, lambda: offer_publications(pool, clock.now())),

@@ -30,6 +30,7 @@ class Announced(StrEnum):
     COUNTER_SETTINGS = "counter_setting"
     SEGMENTS = "segment"
     PLACES = "place"
+    REGIONS = "region_edition"
 
 
 class Announcements:

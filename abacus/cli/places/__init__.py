@@ -7,4 +7,5 @@ COMMANDS: Final = {
     "places load": "place_load:load_places",
     "places find": "place_views:find_place",
     "places nearest": "place_views:nearest_places",
+    "places regions": "regions:app",
 }

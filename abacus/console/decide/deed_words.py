@@ -160,7 +160,8 @@ DONE: Final[Mapping[Deed, Mapping[str, str]]] = {
         "": "changed the journey {about}",
     },
     Deed.EDIT_PLACES: {
-        "load-regions": "loaded the regions of {about}[: {added} more, {changed} changed, {removed} fewer]",
+        "load-regions": "loaded {about}[: {added} more, {changed} changed, {removed} fewer]",
+        "enter-regions": "asked to put {about} in force[: {added} more, {changed} changed, {removed} fewer]",
         "load-places": "loaded places of {about}[ from {file}]",
         "replace-places": "loaded places of {about}[ from {file}], in place of all others",
         "change-place": "changed the place {about}",

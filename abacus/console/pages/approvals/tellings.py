@@ -19,6 +19,7 @@ from abacus.console.pages.journeys.migration_telling import JOURNEY_MIGRATION
 from abacus.console.pages.members.move_telling import ADJUSTMENT, REVERSAL
 from abacus.console.pages.offers.offer_telling import OFFER
 from abacus.console.pages.partners.limits_telling import LIMITS
+from abacus.console.pages.places.region_telling import REGIONS
 from abacus.console.pages.rates.card_telling import CARD
 from abacus.console.pages.rewards.reward_telling import REWARD
 from abacus.console.web.calls import Call
@@ -28,7 +29,7 @@ from abacus.people.types.approval import Approval, CannotExecute
 # A capability whose deeds need a second person takes its place here.
 TELLINGS: Final = (
     *(ADJUSTMENT, REVERSAL, CARD, CAMPAIGN, OFFER, REWARD, JOURNEY, JOURNEY_MIGRATION),
-    *(CONTACT, LIMITS, ASSUMPTION, MONTH_CLOSE),
+    *(CONTACT, REGIONS, LIMITS, ASSUMPTION, MONTH_CLOSE),
 )
 UNREADABLE: Final = (CannotExecute, Refused, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 

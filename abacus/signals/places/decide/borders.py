@@ -38,7 +38,8 @@ def outlines_of(boxes: Sequence[Box], bounding: Sequence[Sequence[int]]) -> Outl
         edges.extend(each)
         first.append(len(edges))
     nearby = array("i", sorted(range(len(boxes)), key=lambda rank: _place(boxes[rank])))
-    return Outlines(*(array("d", column) for column in zip(*boxes, strict=True)), nearby, first, edges)
+    west, south, east, north = (array("d", [box[side] for box in boxes]) for side in range(4))
+    return Outlines(west, south, east, north, nearby, first, edges)
 
 
 class Borders:

@@ -1,7 +1,7 @@
 """The shape of a region, as GeoJSON draws it: read with every fault at its path. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, TypeGuard
 
 from abacus.core.fields import shown
 from abacus.signals.places.decide.contacts import TooIntricate, contacts_of
@@ -145,7 +145,7 @@ def _point(path: str, position: object, told: Told) -> Point | None:
     return None
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, float | int) and not isinstance(value, bool)
 
 
@@ -206,7 +206,7 @@ def _beside(rings: Sequence[Ring]) -> list[tuple[int, int]]:
         longitudes, latitudes = zip(*ring, strict=True)
         boxes.append((min(longitudes), max(longitudes), min(latitudes), max(latitudes), place))
     boxes.sort()
-    pairs = []
+    pairs: list[tuple[int, int]] = []
     for at, (_, east, south, north, one) in enumerate(boxes):
         for west, _, low, high, other in boxes[at + 1 :]:
             if west > east:

@@ -1,5 +1,6 @@
 """Editions of a country's regions, and how two differ. Pure."""
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -83,6 +84,15 @@ def entered(regions: Iterable[Region]) -> tuple[list[Entered], dict[bytes, bytes
         shapes[digest] = shape
         entries.append(Entered(region.called, digest))
     return entries, shapes
+
+
+def digest_of_all(entries: Iterable[Entered]) -> str:
+    """A digest over all that is said of the regions, and their shapes."""
+    digest = hashlib.blake2b(digest_size=16)
+    for name, shape in sorted(entries, key=lambda each: each.name.id):
+        digest.update("\x1f".join(map(str, name)).encode())
+        digest.update(shape)
+    return digest.hexdigest()
 
 
 def difference(country: str, before: Iterable[Entered], after: Iterable[Entered]) -> Difference:

@@ -1,0 +1,189 @@
+"""The one door to regions: they are read, compared, loaded and looked up here, with the log."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Refused, absent
+from abacus.documents.directory import read_moment
+from abacus.people.decide.agreement import canonical, check_asks
+from abacus.people.decide.rights import check
+from abacus.people.store.approvals import Approvals
+from abacus.people.store.audit import entry_of, noted
+from abacus.people.types.approval import Approval, ApprovalKind, Proposal
+from abacus.people.types.deed import Deed
+from abacus.people.types.person import Actor
+from abacus.platform.postgres import Pool
+from abacus.pricing.kind import CARDS
+from abacus.signals.places.decide.country_index import build
+from abacus.signals.places.decide.country_map import Maps
+from abacus.signals.places.decide.edition import Difference, Edition, Entered, difference, digest_of_all, entered
+from abacus.signals.places.decide.index_bytes import to_bytes
+from abacus.signals.places.decide.place_document import usual_country
+from abacus.signals.places.decide.point import Point
+from abacus.signals.places.decide.region import Region, RegionName
+from abacus.signals.places.decide.region_file import RegionFile, Usual, read_regions
+from abacus.signals.places.kind import MAPS, maps_at
+from abacus.signals.places.region_directory import RegionDirectory
+from abacus.signals.places.region_store import Loading, Prepared, RegionStore
+
+Tell = Callable[[float], None]
+
+_TOLD: Final = 50  # ids of regions that are added, changed or removed
+
+
+def silent(_: float) -> None:
+    """Tells nobody how far it is."""
+
+
+class Compared(NamedTuple):
+    """The regions of a country in a file, and what they change. `takes_second_person`: more than the map allows."""
+
+    regions: Sequence[Region]
+    difference: Difference
+    takes_second_person: bool
+
+
+class Loaded(NamedTuple):
+    """What became of the regions of a country. They are no new edition where they change nothing."""
+
+    difference: Difference
+    number: int | None
+    approval: Approval | None
+
+
+class Found(NamedTuple):
+    """A region in force, and its edition."""
+
+    edition: Edition
+    region: Region
+
+
+class RegionDesk:
+    """Every method raises `Unavailable` while the database is away, and `Refused` for what cannot be done. With
+    `people_required` a login may change nothing.
+    """
+
+    def __init__(self, pool: Pool, clock: Clock, approvals: Approvals, *, people_required: bool = False) -> None:
+        self._pool = pool
+        self._clock = clock
+        self._approvals = approvals
+        self._people_required = people_required
+        self._store = RegionStore(pool)
+
+    async def read(self, written: bytes, country: str | None = None, tell: Tell = silent) -> RegionFile:
+        """The regions of a file; those that name no country are of this one, or of the only country with a card. Raises
+        `DocumentFaults`.
+        """
+        maps = await self._maps()
+        if country is not None and country not in maps.countries:
+            raise Refused(f"{country} has no rate card; publish one first")
+        usual = Usual(usual_country(country, maps.countries), maps)
+        return await asyncio.to_thread(read_regions, written, usual, tell)
+
+    async def compare(self, file: RegionFile) -> list[Compared]:
+        """What the regions of each country change."""
+        maps, in_force = await self._maps(), await self._store.in_force()
+        compared = []
+        for country, regions in sorted(file.by_country.items()):
+            before = await self._store.entries(country, in_force[country]) if country in in_force else []
+            entries, _ = await asyncio.to_thread(entered, regions)
+            made = difference(country, before, entries)
+            above = maps.of(country).second_person_above
+            compared.append(Compared(regions, made, made.takes_second_person(above)))
+        return compared
+
+    def check_loads(self, compared: Sequence[Compared], by: Actor) -> None:
+        """Whether the actor may load them all. Raises `Refused`, and `CannotDecide` for a login where a second person
+        has to agree.
+        """
+        for each in compared:
+            check(by, Deed.EDIT_PLACES, each.difference.country, people_required=self._people_required)
+            if each.takes_second_person:
+                check_asks(by.source)
+
+    async def load(self, compared: Compared, by: Actor, tell: Tell = silent) -> Loaded:
+        """Puts the regions in force, or asks a second person where they change much."""
+        self.check_loads([compared], by)
+        regions, made, waits = compared
+        if not made.size:
+            return Loaded(made, None, None)
+        prepared = await asyncio.to_thread(prepare, made.country, regions, tell)
+        now = self._clock.now()
+        subject = f"regions:{made.country}"
+        did = {"did": "load-regions", **made.counts}
+        entry = entry_of(by.source, Deed.EDIT_PLACES, subject, now, country=made.country, waits=waits or None, **did)
+        number = await self._store.load(prepared, Loading(by.source, now, waits), noted(entry))
+        approval = await self._approvals.ask(_proposal(made, number, prepared), by.agent) if waits else None
+        return Loaded(made, number, approval)
+
+    async def editions(self, country: str | None = None) -> list[Edition]:
+        return await self._store.editions(country)
+
+    async def in_force(self, country: str | None = None) -> list[Entered]:
+        """The regions in force, of all countries or of one, by id."""
+        numbers = await self._store.in_force()
+        chosen = numbers if country is None else {country: numbers[country]} if country in numbers else {}
+        found = [each for of, number in chosen.items() for each in await self._store.entries(of, number)]
+        return sorted(found, key=lambda each: each.name.id)
+
+    async def find(self, region_id: str) -> Found:
+        """A region in force. Raises `Refused` where there is none."""
+        for country, number in (await self._store.in_force()).items():
+            for each in await self._store.entries(country, number):
+                if each.name.id == region_id:
+                    (region,) = await self._store.regions([each])
+                    editions = await self._store.editions(country)
+                    return Found(next(edition for edition in editions if edition.number == number), region)
+        raise absent("region", region_id, "`abacus places regions list` prints all")
+
+    async def at(self, point: Point) -> "At":
+        """The regions in force that a point lies in; where it lies in none, the nearest."""
+        directory = RegionDirectory(self._pool)
+        await directory.refresh()
+        index = directory.value()
+        found = index.at(point)
+        return At(found, None if found else index.nearest(point))
+
+    async def _maps(self) -> Maps:
+        return maps_at(await read_moment(self._pool, MAPS, CARDS))
+
+
+class At(NamedTuple):
+    """Where a point lies: the regions, or the nearest one and the metres to it."""
+
+    regions: Sequence[RegionName]
+    nearest: tuple[RegionName, float] | None
+
+
+def prepare(country: str, regions: Sequence[Region], tell: Tell) -> Prepared:
+    """Takes seconds for many regions."""
+    entries, shapes = entered(regions)
+    return Prepared(country, entries, shapes, to_bytes(build(regions, tell)))
+
+
+def _proposal(made: Difference, number: int, prepared: Prepared) -> Proposal:
+    said = f"{len(made.added)} more, {len(made.changed)} changed, {len(made.removed)} fewer"
+    return Proposal(
+        kind=ApprovalKind.REGIONS,
+        subject=made.country,
+        country=made.country,
+        summary=f"put the regions {made.country}@{number} in force: {said}, of {made.before}",
+        document=approved_document(made.country, number, prepared.entries, _changes(made)),
+    )
+
+
+def _changes(made: Difference) -> dict[str, Any]:
+    """How many regions are added, changed and removed, with the ids of some."""
+    ids = {
+        "added": [each.name.id for each in made.added],
+        "changed": [each.after.name.id for each in made.changed],
+        "removed": [each.name.id for each in made.removed],
+    }
+    return {what: {"count": len(those), "ids": those[:_TOLD]} for what, those in ids.items()}
+
+
+def approved_document(country: str, number: int, entries: Sequence[Entered], changes: Mapping[str, Any]) -> str:
+    """What a second person agrees to: the edition, a digest over all its regions, and what it changes."""
+    return canonical({"country": country, "number": number, "digest": digest_of_all(entries), "changes": changes})

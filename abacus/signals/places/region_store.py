@@ -1,0 +1,200 @@
+"""Editions of regions in Postgres, with their shapes and the index of each."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+import orjson
+
+from abacus.core.errors import Refused, absent
+from abacus.core.fields import DocumentFaults, Fault
+from abacus.platform.postgres import Also, Connection, Pool, passing_failures
+from abacus.platform.sql import Statement, columns
+from abacus.signals.places.decide.edition import Edition, Entered
+from abacus.signals.places.decide.index_bytes import FORMAT
+from abacus.signals.places.decide.region import Region, RegionName
+from abacus.signals.places.decide.shape_bytes import read_shape
+
+KEPT: Final = 10  # editions of a country
+_MOST_TOLD: Final = 100
+_SHAPES_AT_ONCE: Final = 10_000
+
+_LOCK: Final = "select pg_advisory_xact_lock(hashtext('region_edition'))"
+_OF: Final = f"select {columns(Edition)} from region_edition"
+_EDITIONS: Final = Statement(f"{_OF} where :country::text is null or country = :country order by country, number desc")
+_IN_FORCE: Final = Statement("""
+select country, max(number) from region_edition where in_force_at is not null group by country order by country
+""")
+_REGIONS: Final = Statement("select regions from region_edition where country = :country and number = :number")
+_NUMBER: Final = Statement("select coalesce(max(number), 0) + 1 from region_edition where country = :country")
+_INSERT: Final = Statement("""
+insert into region_edition (country, number, regions, size, loaded_at, loaded_by, in_force_at)
+values (:country, :number, :regions, :size, :now, :by, :in_force_at)
+""")
+_INDEX: Final = Statement("""
+insert into region_index (country, number, format, index) values (:country, :number, :format, :index)
+""")
+_STORED: Final = Statement("select digest from region_shape where digest = any(:digests::bytea[])")
+_STORE: Final = Statement("""
+insert into region_shape (digest, shape) select * from unnest(:digests::bytea[], :shapes::bytea[])
+on conflict do nothing
+""")
+_SHAPES: Final = Statement("select digest, shape from region_shape where digest = any(:digests::bytea[])")
+_READ_INDEX: Final = Statement("""
+select index from region_index where country = :country and number = :number and format = :format
+""")
+_ENTER: Final = Statement(f"""
+update region_edition set in_force_at = :now, approved_by = :approved_by
+where country = :country and number = :number and in_force_at is null returning {columns(Edition)}
+""")
+_DROP_INDEXES: Final = Statement("delete from region_index where country = :country and number < :number")
+_DROP_EDITIONS: Final = Statement("""
+delete from region_edition where country = :country and number <= :number returning regions
+""")
+_ALL_REGIONS: Final = "select regions from region_edition"
+_DROP_SHAPES: Final = Statement("delete from region_shape where digest = any(:digests::bytea[])")
+
+
+class Prepared(NamedTuple):
+    """An edition before it has a number: its regions, their shapes by digest, and its index as it is written."""
+
+    country: str
+    entries: Sequence[Entered]
+    shapes: Mapping[bytes, bytes]
+    written: bytes
+
+
+class Loading(NamedTuple):
+    """Who loads an edition, and when. One that `waits` is not in force before another person agrees."""
+
+    by: str
+    now: datetime
+    waits: bool
+
+
+class RegionStore:
+    """Every method raises `Unavailable` while the database is away."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def editions(self, country: str | None = None) -> list[Edition]:
+        """Of all countries or of one, the newest of each first."""
+        async with passing_failures():
+            return [Edition(*row) for row in await self._pool.fetch(*_EDITIONS(country=country))]
+
+    async def in_force(self) -> dict[str, int]:
+        """The number of the edition in force of each country."""
+        async with passing_failures():
+            return dict(map(tuple, await self._pool.fetch(*_IN_FORCE())))
+
+    async def entries(self, country: str, number: int) -> list[Entered]:
+        """The regions of an edition. Raises `Refused` where it is kept no more."""
+        async with passing_failures():
+            written = await self._pool.fetchval(*_REGIONS(country=country, number=number))
+        if written is None:
+            raise absent("edition of regions", f"{country}@{number}", "`abacus places regions list` prints all")
+        return _entries(country, written)
+
+    async def regions(self, entries: Iterable[Entered]) -> list[Region]:
+        """With their shapes."""
+        entries = list(entries)
+        regions = []
+        for first in range(0, len(entries), _SHAPES_AT_ONCE):
+            some = entries[first : first + _SHAPES_AT_ONCE]
+            async with passing_failures():
+                shapes = dict(map(tuple, await self._pool.fetch(*_SHAPES(digests=[each.shape for each in some]))))
+            regions += [Region(*each.name, read_shape(shapes[each.shape])) for each in some]
+        return regions
+
+    async def index(self, country: str, number: int) -> bytes | None:
+        """The index of an edition; None where this process cannot read it, or it is kept no more."""
+        async with passing_failures():
+            row = await self._pool.fetchval(*_READ_INDEX(country=country, number=number, format=FORMAT))
+        return None if row is None else bytes(row)
+
+    async def load(self, prepared: Prepared, loading: Loading, also: Also) -> int:
+        """The number of the new edition. Raises `DocumentFaults` for an id that another country has."""
+        country, entries, shapes, written = prepared
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(_LOCK)
+            await _check_ids(connection, country, entries)
+            number = int(await connection.fetchval(*_NUMBER(country=country)))
+            await _keep(connection, shapes)
+            await connection.execute(
+                *_INSERT(
+                    country=country,
+                    number=number,
+                    regions=_written(entries),
+                    size=len(entries),
+                    now=loading.now,
+                    by=loading.by,
+                    in_force_at=None if loading.waits else loading.now,
+                )
+            )
+            await connection.execute(*_INDEX(country=country, number=number, format=FORMAT, index=written))
+            if not loading.waits:
+                await _prune(connection, country, number)
+            await also(connection)
+        return number
+
+    async def enter(self, country: str, number: int, approved_by: str | None, now: datetime, also: Also) -> Edition:
+        """Puts an edition that waits in force. Raises `Refused` where another one came in force since."""
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(_LOCK)
+            now_in_force = dict(map(tuple, await connection.fetch(*_IN_FORCE()))).get(country, 0)
+            if now_in_force >= number:
+                raise Refused(f"{country}@{now_in_force} came in force since; load the regions again")
+            entries = _entries(country, await connection.fetchval(*_REGIONS(country=country, number=number)) or "[]")
+            await _check_ids(connection, country, entries)
+            row = await connection.fetchrow(*_ENTER(country=country, number=number, now=now, approved_by=approved_by))
+            if row is None:
+                raise absent("edition of regions that waits", f"{country}@{number}")
+            await _prune(connection, country, number)
+            await also(connection)
+        return Edition(*row)
+
+
+async def _check_ids(connection: Connection, country: str, entries: Iterable[Entered]) -> None:
+    """Whether an id is that of another country's region: ids are those of all countries."""
+    elsewhere: dict[str, str] = {}
+    for other, number in await connection.fetch(*_IN_FORCE()):
+        if other != country:
+            written = await connection.fetchval(*_REGIONS(country=other, number=number))
+            elsewhere |= {each.name.id: other for each in _entries(other, written)}
+    taken = [each.name.id for each in entries if each.name.id in elsewhere]
+    if taken:
+        raise DocumentFaults(Fault(id_, f"a region of {elsewhere[id_]} has this id") for id_ in taken[:_MOST_TOLD])
+
+
+async def _keep(connection: Connection, shapes: Mapping[bytes, bytes]) -> None:
+    stored = {row[0] for row in await connection.fetch(*_STORED(digests=list(shapes)))}
+    fresh = [digest for digest in shapes if digest not in stored]
+    for first in range(0, len(fresh), _SHAPES_AT_ONCE):
+        some = fresh[first : first + _SHAPES_AT_ONCE]
+        await connection.execute(*_STORE(digests=some, shapes=[shapes[digest] for digest in some]))
+
+
+async def _prune(connection: Connection, country: str, number: int) -> None:
+    """Behind an edition that comes in force."""
+    await connection.execute(*_DROP_INDEXES(country=country, number=number))
+    dropped = await connection.fetch(*_DROP_EDITIONS(country=country, number=number - KEPT))
+    if gone := _shapes_of(row[0] for row in dropped):
+        used = _shapes_of(row[0] for row in await connection.fetch(_ALL_REGIONS))
+        await connection.execute(*_DROP_SHAPES(digests=list(gone - used)))
+
+
+def _written(entries: Sequence[Entered]) -> str:
+    rows = [[name.id, name.name, name.kind, name.priority, shape.hex()] for name, shape in entries]
+    return orjson.dumps(rows).decode()
+
+
+def _entries(country: str, written: str) -> list[Entered]:
+    return [
+        Entered(RegionName(id_, name, kind, priority, country), bytes.fromhex(shape))
+        for id_, name, kind, priority, shape in orjson.loads(written)
+    ]
+
+
+def _shapes_of(several: Iterable[str]) -> set[bytes]:
+    return {bytes.fromhex(row[-1]) for written in several for row in orjson.loads(written)}

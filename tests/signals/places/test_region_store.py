@@ -1,0 +1,77 @@
+"""Editions of regions: kept, put in force, and read by each process when they change."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from abacus.core.clock import SystemClock
+from abacus.core.fields import DocumentFaults
+from abacus.platform.postgres import Pool, nothing_else
+from abacus.signals.places.decide.region import Region, Ring
+from abacus.signals.places.region_desk import prepare, silent
+from abacus.signals.places.region_directory import RegionDirectory
+from abacus.signals.places.region_store import KEPT, Loading, RegionStore
+
+pytestmark = pytest.mark.once
+
+
+def square(west: float, south: float) -> Ring:
+    return ((west, south), (west + 1, south), (west + 1, south + 1), (west, south + 1), (west, south))
+
+
+def region(id_: str, west: float, south: float, country: str = "SG") -> Region:
+    return Region(id_, id_, "zone", 0, country, ((square(west, south),),))
+
+
+async def load(pool: Pool, regions: Sequence[Region], *, waits: bool = False) -> int:
+    prepared = prepare(regions[0].country, regions, silent)
+    return await RegionStore(pool).load(prepared, Loading("person:ann", SystemClock().now(), waits), nothing_else)
+
+
+async def test_a_process_serves_what_is_in_force(pool: Pool) -> None:
+    directory = RegionDirectory(pool)
+    await directory.refresh()
+    assert directory.value().at((0.5, 0.5)) == ()
+
+    await load(pool, [region("a", 0.0, 0.0)])
+    await load(pool, [region("b", 0.0, 0.0, "ID")])
+    await directory.refresh()
+    first = directory.value()
+    assert [each.id for each in first.at((0.5, 0.5))] == ["a", "b"]
+    await directory.refresh()
+    assert directory.value() is first
+
+    number = await load(pool, [region("a", 1.0, 0.0)], waits=True)
+    await directory.refresh()
+    assert directory.value() is first
+    await RegionStore(pool).enter("SG", number, "person:eve", SystemClock().now(), nothing_else)
+    await directory.refresh()
+    second = directory.value()
+    assert [each.id for each in second.at((0.5, 0.5))] == ["b"]
+    assert [each.id for each in second.at((1.5, 0.5))] == ["a"]
+    assert second.edition != first.edition
+
+
+async def test_an_index_of_another_format_is_built_anew(pool: Pool) -> None:
+    number = await load(pool, [region("a", 0.0, 0.0)])
+    await pool.execute("delete from region_index where country = 'SG' and number = $1", number)
+    directory = RegionDirectory(pool)
+    await directory.refresh()
+    assert [each.id for each in directory.value().at((0.5, 0.5))] == ["a"]
+
+
+async def test_ids_are_those_of_all_countries(pool: Pool) -> None:
+    await load(pool, [region("a", 0.0, 0.0, "ID")])
+    with pytest.raises(DocumentFaults, match="a: a region of ID has this id"):
+        await load(pool, [region("a", 0.0, 0.0)])
+
+
+async def test_old_editions_go_with_their_shapes_and_indexes(pool: Pool) -> None:
+    for number in range(KEPT + 2):
+        await load(pool, [region("same", 0.0, 0.0), region("other", float(number), 1.0)])
+    editions = await RegionStore(pool).editions("SG")
+    assert [each.number for each in editions] == list(range(KEPT + 2, 2, -1))
+    assert await pool.fetchval("select count(*) from region_shape") == KEPT + 1
+    assert await pool.fetchval("select count(*) from region_index") == 1
+    entries = await RegionStore(pool).entries("SG", editions[-1].number)
+    assert await RegionStore(pool).regions(entries) == [region("other", 2.0, 1.0), region("same", 0.0, 0.0)]
