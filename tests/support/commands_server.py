@@ -1,4 +1,4 @@
-"""Commands of `abacus`, each in a fork of one process that has imported what they need already.
+"""Commands of `abacus`, each in a fork of one process that has loaded all of them already.
 
 A process of its own spends nine tenths of a command's time on imports. A fork has its caller's arguments, environment,
 folder, input and outputs, and ends with the code with which that process would end.
@@ -19,23 +19,11 @@ from pathlib import Path
 from select import select
 from typing import Final
 
-from abacus.cli.main import main
-from tests.support.paths import ROOT
+from typer import Context
+from typer.main import get_command
 
-_IMPORTED: Final = (
-    *("counters.commands", "events.commands", "ledger.commands", "ledger.explain", "ledger.where"),
-    *("members.adjustments", "members.commands", "members.expiry", "members.points", "members.tiers"),
-    *("partners.commands", "people.approvals", "people.commands", "finance.report", "house.status"),
-    *(
-        "quarantine.commands",
-        "rates.commands",
-        "segments.commands",
-        "campaigns.commands",
-        "offers.commands",
-        "offers.offer_invitations",
-    ),
-    *("categories.commands", "campaigns.campaign_backtest", "campaigns.campaign_report", "campaigns.campaign_simulate"),
-)
+from abacus.cli.main import Commands, app, main
+from tests.support.paths import ROOT
 
 # Stands on the path for the command.
 _CALLER: Final = """\
@@ -116,11 +104,18 @@ def _run(caller: socket.socket) -> None:
         os._exit(0)
 
 
-if __name__ == "__main__":
-    for module in _IMPORTED:
-        import_module(f"abacus.cli.{module}")
+def _load_all() -> None:
+    commands = get_command(app)
+    assert isinstance(commands, Commands)
+    context = Context(commands)
+    for name in commands.list_commands(context):
+        commands.get_command(context, name)
     for module in ("aioboto3", "aiokafka", "uvloop"):
         import_module(module)
+
+
+if __name__ == "__main__":
+    _load_all()
     gc.freeze()
     with socket.socket(socket.AF_UNIX) as opened:
         opened.bind(sys.argv[1])
