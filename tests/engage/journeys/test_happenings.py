@@ -12,7 +12,9 @@ import pytest
 from abacus.core.errors import Unavailable
 from abacus.engage.campaigns.decide.cycles import EARNED
 from abacus.engage.journeys.aside_rows import What, aside, put_back
+from abacus.engage.journeys.late_rows import take_late
 from abacus.engage.journeys.status import journey_state
+from abacus.platform import slices
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.signals.events.types import Event
@@ -85,6 +87,17 @@ async def test_an_entry_that_cannot_be_decided_is_late_and_holds_up_nobody(pool:
     event = orjson.loads(await pool.fetchval("select event::text from seat where member_id = 'bob'"))
     assert event["member_id"] == "bob", "it came in by its event"
     assert await pool.fetchval("select count(*) from journey_entry_aside") == 0
+
+
+async def test_a_late_entry_is_tried_by_one_process_at_a_time(pool: Pool) -> None:
+    stage = Stage(pool, journey(entry={"on": ORDERS, "when": GOLD}), tiers=Tiers({"bob": NOT_NOW}))
+    for at in (NOW, NOW + 2 * SECOND):
+        with suppress(Unavailable):
+            await stage.happen(order(1), at=at)
+    async with slices.at(pool, "bob") as connection:
+        for taken in (1, 0):
+            assert len(await take_late(connection, "welcome", NOW + HOUR, HOUR, 9)) == taken
+        assert len(await take_late(connection, "welcome", NOW + 2 * HOUR, HOUR, 9)) == 1, "a process that died has not"
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,10 @@ def _silent(test: str) -> tuple[str]:
     return (f"{_TESTS}/test_silence.py::{test}",)
 
 
+def _happening(test: str) -> tuple[str]:
+    return (f"{_TESTS}/test_happenings.py::{test}",)
+
+
 def _admitting(test: str) -> tuple[str]:
     return (f"{_TESTS}/test_admission.py::{test}",)
 
@@ -92,6 +96,27 @@ MUTANTS: Final = (
         "Journeyer._heard_upto",
         Node("min(upto, self._clock.now())", "self._clock.now()"),
         (f"{_TESTS}/test_journeyer.py::test_waits_for_an_event_end_by_what_was_heard",),
+    ),
+    Mutant(
+        "the time up to which the events of a slice were read that was passed over",
+        "abacus/engage/journeys/journeyer.py",
+        "Journeyer.round",
+        Node("min(heard, behind.get(slice_.number, heard))", "heard"),
+        (f"{_TESTS}/test_journeyer.py::test_waits_of_a_slice_that_is_behind_do_not_end_by_what_others_heard",),
+    ),
+    Mutant(
+        "the time for which who tries a late entry puts it off",
+        "abacus/engage/journeys/late_rows.py",
+        "_TAKE",
+        Clause("set due_at = :until", "set due_at = due_at"),
+        _happening("test_a_late_entry_is_tried_by_one_process_at_a_time"),
+    ),
+    Mutant(
+        "the look whether a member has entered by what cannot be decided now",
+        "abacus/engage/journeys/late_rows.py",
+        "_KEEP",
+        Clause("where not", "where true or not"),
+        _happening("test_an_event_that_is_read_again_is_told_as_it_was"),
     ),
     Mutant(
         "the packs that another process runs",
