@@ -144,6 +144,11 @@ _NO_EVENT: Final = ApiProblem("invalid", f"{_NO_VARIABLE.pointer}: {_NO_VARIABLE
 EVENT_BATCH: Final = {
     "results": [{"outcome": "accepted", **EVENT}, {"outcome": "refused", "problem": _NO_EVENT.document()}]
 }
+_NO_LATITUDE: Final = FieldFault(pointer="/positions/1/lat", detail="Input should be less than or equal to 90")
+_NO_POSITION: Final = ApiProblem("invalid", f"{_NO_LATITUDE.pointer}: {_NO_LATITUDE.detail}", errors=[_NO_LATITUDE])
+POSITION_BATCH: Final = {
+    "results": [{"outcome": "accepted"}, {"outcome": "refused", "problem": _NO_POSITION.document()}]
+}
 MEMBER: Final = {
     "member_id": "bob",
     "accounts": [

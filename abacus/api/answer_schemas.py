@@ -136,6 +136,21 @@ class EventBatchAnswer(BaseModel):
     results: list[EventBatchItem]
 
 
+class PositionBatchItem(BaseModel):
+    """The outcome of one position of a batch."""
+
+    outcome: Literal["accepted", "refused"]
+    problem: Problem | None = None
+
+
+class PositionBatchAnswer(BaseModel):
+    """The outcomes, in the order of the request."""
+
+    model_config = with_example(examples.POSITION_BATCH)
+
+    results: list[PositionBatchItem]
+
+
 class AccountAnswer(BaseModel):
     """A member's points in one program. `pending` points can be spent later: they vest on a day of their own.
     `available` is the balance less the held and the pending points.

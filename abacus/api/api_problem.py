@@ -33,6 +33,7 @@ KINDS: Final[Mapping[str, tuple[int, str, str]]] = {
     "reward-locked": (403, "The reward is for other members", "Show the rewards that the member can have."),
     "counts-not-allowed": (403, "The partner may not read counters", "Ask the operator."),
     "offers-not-allowed": (403, "The partner may not ask for offers", "Ask the operator."),
+    "positions-not-allowed": (403, "The partner may not say where members are", "Ask the operator."),
     "journeys-not-allowed": (403, "The partner may not let members enter journeys", "Ask the operator."),
     "explain-not-allowed": (
         403,

@@ -17,6 +17,7 @@ from abacus.api import (
     moves,
     offer_documents,
     point_quotes,
+    positions,
     preferences,
     redemptions,
     rewards,
@@ -51,6 +52,7 @@ _ROUTES: Final = (
     redemptions,
     preferences,
     events,
+    positions,
     members,
 )
 

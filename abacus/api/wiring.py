@@ -64,6 +64,8 @@ from abacus.pricing.wiring import cards_in_use
 from abacus.programs.tiers.store import MembershipStore
 from abacus.signals.events.event_desk import EventDesk
 from abacus.signals.events.wiring import event_desk
+from abacus.signals.places.position_desk import PositionDesk
+from abacus.signals.places.positions_wiring import position_desk
 
 _NAME: Final = "sandbox"
 
@@ -140,6 +142,7 @@ async def _access(wiring: Wiring, patience: Patience, is_open: asyncio.Event) ->
     redeeming = await redemption_desk(wiring, pool, counted, cards.book)
     intake, queue = await award_intake(wiring, await wiring.sqs(within_s=patience.queue_s), register)
     moves, events = large_moves(wiring, pool, batcher.move), await event_desk(wiring, pool, within_s=patience.broker_s)
+    positions = await position_desk(wiring, within_s=patience.broker_s)
     documents = OfferDesk(pool, clock, moves.approvals), RewardDesk(pool, clock, moves.approvals), Grantors(pool)
     rendering = [await each(wiring, pool, moves.approvals) for each in (campaign_desk, journey_desk)]
     desks: list[object] = [*rendering, *documents, EntryDesk(pool, clock)]
@@ -149,7 +152,9 @@ async def _access(wiring: Wiring, patience: Patience, is_open: asyncio.Event) ->
         people=people,
         signing_secrets=SigningSecrets(wiring.secrets()),
         limiter=wiring.limiter(pool),
-        rooms=Rooms(*_rooms(wiring, pool, cards, register), intake, events, batcher, moves, redeeming, *desks),
+        rooms=Rooms(
+            *_rooms(wiring, pool, cards, register), intake, events, positions, batcher, moves, redeeming, *desks
+        ),
     )
     wiring.beside(_watch_dependencies(wiring, pool, queue, is_open))
     if not await until_available(partial(has_sandbox, pool), health):
@@ -170,7 +175,7 @@ async def _sandbox(wiring: Wiring, live: Access, live_directory: Directory, card
     wiring.beside(HoldKeeper(pool, moves, clock).keep_releasing())
     await until_available(directory.refresh, wiring.health)
     large = approving(pool, clock, batcher.move, alone_of(wiring.settings), ())  # no campaign runs in a sandbox
-    events = live.rooms[EventDesk].rehearsing()
+    events, positions = live.rooms[EventDesk].rehearsing(), live.rooms[PositionDesk].rehearsing()
     redeeming = rehearsed_desk(wiring, live.rooms[RedemptionDesk], pool, moves, cards.book)
     entering = live.rooms[EntryDesk].rehearsing(pool)
     return Access(
@@ -180,7 +185,9 @@ async def _sandbox(wiring: Wiring, live: Access, live_directory: Directory, card
         signing_secrets=SigningSecrets(wiring.secrets()),
         limiter=wiring.limiter(pool),
         mode=TEST,
-        rooms=Rooms(*_rooms(wiring, pool, cards, register), intake, events, batcher, large, redeeming, entering),
+        rooms=Rooms(
+            *_rooms(wiring, pool, cards, register), intake, events, positions, batcher, large, redeeming, entering
+        ),
     )
 
 

@@ -21,6 +21,7 @@ from abacus.programs.tiers.decide.events import TierChanged
 from abacus.proof.decide.proof import Proof
 from abacus.proof.decide.seal_event import LedgerSealed
 from abacus.signals.events.decide.message import EventMessage
+from abacus.signals.places.decide.position import PositionMessage
 
 
 class AwardEnvelope(TypedDict):
@@ -47,6 +48,7 @@ _MESSAGES: Final[dict[str, tuple[str, TypeAdapter[Any]]]] = {
     ),
     "proof.v1": ("What `abacus ledger prove` writes", TypeAdapter(Proof)),
     "event.v1": ("A message on the events topic; its key is member_id, or else id", TypeAdapter(EventMessage)),
+    "position.v1": ("A message on the topic of positions; its key is member_id", TypeAdapter(PositionMessage)),
     "tier-event.v1": ("A message on the tiers topic; its key is member_id", TypeAdapter(TierChanged)),
 }
 

@@ -142,6 +142,7 @@ class Settings(BaseSettings):
     points_topic: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,200}$")] = "abacus.points.v1"
     tiers_topic: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,200}$")] = "abacus.tiers.v1"
     events_topic: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,200}$")] = "abacus.events.v1"
+    positions_topic: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,200}$")] = "abacus.positions.v1"
     api_host: str = "127.0.0.1"
     api_port: Annotated[int, Field(ge=0, le=65535)] = 8080
     api_public_url: Annotated[str, AfterValidator(_http_url)] | None = None

@@ -90,6 +90,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "member_number": "select, insert",
     "member_number_erased": "select",
     "member_number_next": "select, insert, update(next)",
+    "member_region": "select, insert, delete, update(inside since seen_at)",
     "membership": "select, insert, delete, update(tier reason actor set_at)",
     "month_close": "select, insert",
     "message_count": "select, insert, delete, update(messages)",
@@ -118,7 +119,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "partner": (
         "select, insert, update(name fixed_points computed_points countries card_scope requests_per_minute"
         " signing_secret disabled_at may_spend may_adjust may_count may_read_members may_use_offers may_explain_offers"
-        " may_load_places may_see_others sources)"
+        " may_load_places may_send_positions may_see_others sources)"
     ),
     "partner_award": (
         "select, insert, update(program points expires_on explanation lifetime provisional taken_until queued_at)"

@@ -30,6 +30,7 @@ def test_what_holds_when_nothing_is_set() -> None:
         "points_topic": "abacus.points.v1",
         "tiers_topic": "abacus.tiers.v1",
         "events_topic": "abacus.events.v1",
+        "positions_topic": "abacus.positions.v1",
         "api_host": "127.0.0.1",
         "api_port": 8080,
         "api_public_url": None,

@@ -19,6 +19,7 @@ _IF_CHOSEN: Final = (
     "points_topic",
     "tiers_topic",
     "events_topic",
+    "positions_topic",
     "api_public_url",
     "console_public_url",
 )

@@ -30,6 +30,7 @@ _OPTIONS: Final = {
     "may_use_offers": "offers",
     "may_explain_offers": "explain-offers",
     "may_load_places": "load-places",
+    "may_send_positions": "positions",
     "sources": "source",
 }
 
@@ -59,6 +60,7 @@ async def set_rights(
     offers: Annotated[bool | None, typer.Option(help="Ask for members' offers, and take them.")] = None,
     explain_offers: Annotated[bool | None, typer.Option(help="Be told why offers fail.")] = None,
     load_places: Annotated[bool | None, typer.Option(help="Load places and regions.")] = None,
+    positions: Annotated[bool | None, typer.Option(help="Say where members are.")] = None,
     country: Annotated[
         list[str] | None, typer.Option(help="The countries where it may award, instead of those so far; repeat it.")
     ] = None,
@@ -93,6 +95,7 @@ async def set_rights(
         "may_use_offers": offers,
         "may_explain_offers": explain_offers,
         "may_load_places": load_places,
+        "may_send_positions": positions,
         "sources": () if no_source else tuple(dict.fromkeys(source)) if source else None,
     }
     change = {field: value for field, value in change.items() if value is not None}

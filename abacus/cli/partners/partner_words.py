@@ -23,6 +23,7 @@ RIGHTS: Final = {
     "may_use_offers": "offers",
     "may_explain_offers": "explain offers",
     "may_load_places": "load places",
+    "may_send_positions": "positions",
 }
 
 

@@ -31,8 +31,10 @@ from abacus.oversight.kinds import KINDS
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement
 
-# Messages, preferences, invitations and reasons for not entering journeys: none of them is needed any more.
+# Messages, preferences, invitations, reasons for not entering journeys, and where members are: none of them is needed
+# any more.
 DELETED: Final = (
+    "member_region",
     *("notice", "notification", "notification_preference", "message_count", "untold_message"),
     *("offer_invitation", "journey_refusal", "journey_entry_aside"),
 )

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from abacus.core.errors import Reason, SetAside
 from abacus.platform.postgres import Also, nothing_else
@@ -14,6 +14,9 @@ from abacus.platform.sqs.port import Queue
 EncodeTransaction = Callable[[Item], bytes]
 # Publishes the events that can be read now, and returns the faults of the others by the ids of their items.
 PublishEvents = Callable[[Sequence[Item]], Awaitable[Mapping[str, SetAside]]]
+
+
+NEVER_SENT: Final = SetAside(Reason.UNSUPPORTED, "where a member was is not kept, so a position is never sent again")
 
 
 class Replayed(NamedTuple):
@@ -50,6 +53,7 @@ async def replay(
         events = [item for item in items if item.stage in OF_EVENTS]
         if events:
             replaying.unfit.update(await publish_events(events))
+        replaying.unfit.update({item.id: NEVER_SENT for item in items if item.stage is Stage.POSITION})
         transactions = [encode_transaction(item) for item in items if item.stage is Stage.TRANSACTION]
         awards = [item.body for item in items if item.stage is Stage.AWARD]
         await queues[RETRY_QUEUE].send([sign(body) for body in pack("retries", transactions)])

@@ -42,6 +42,7 @@ class Stage(StrEnum):
     ENVELOPE = "envelope"
     EVENT = "event"
     CAMPAIGN = "campaign"  # an event that a campaign cannot be decided for
+    POSITION = "position"  # without coordinates, so it is never sent again
 
 
 # The stages whose items are published again as events, not put back on a queue.

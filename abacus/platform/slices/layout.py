@@ -17,6 +17,7 @@ CUT: Final = (
     *("offer_reservation", "offer_redemption", "offer_taker"),
     *("offer_invitation", "offer_gift"),
     *("seat", "journey_refusal", "journey_deed_aside", "journey_entry_aside"),
+    "member_region",
     *("allowance_member", "rejection", "webhook_delivery"),
 )
 
@@ -26,6 +27,7 @@ GUARDED: Final = (
     "offer_reservation",
     "offer_invitation",
     *("seat", "journey_refusal", "journey_deed_aside", "journey_entry_aside"),
+    "member_region",
 )
 
 WHOLE: Final = "public"  # the schema with the tables, or with the views of all slices

@@ -35,6 +35,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "may_use_offers": "ask for offers and take them",
     "may_explain_offers": "be told why offers fail",
     "may_load_places": "load places and regions",
+    "may_send_positions": "say where members are",
 }
 LIMITS: Final[Mapping[str, str]] = {
     "per_award": "Points in one award",

@@ -44,6 +44,7 @@ class Partner(NamedTuple):
     may_use_offers: bool = False  # ask for members' offers, and take them
     may_explain_offers: bool = False  # be told why offers fail, which betrays tiers and segments of members
     may_load_places: bool = False  # load places and regions of its countries
+    may_send_positions: bool = False  # say where members are
     sources: tuple[str, ...] | None = ()  # it may name them beside its own id; None, from before there were any: all
 
     @property
@@ -98,6 +99,7 @@ class RightsChange(TypedDict, total=False):
     may_use_offers: bool
     may_explain_offers: bool
     may_load_places: bool
+    may_send_positions: bool
     sources: tuple[str, ...]
 
 
@@ -126,8 +128,9 @@ def faults_of(partner: Partner) -> Iterator[Fault]:
     if not partner.name.strip():
         yield Fault("name", "say who the partner is")
     may = partner.fixed_points, partner.computed_points, partner.may_count, partner.may_use_offers
-    if not any((*may, partner.may_load_places)):
-        none = "a partner that may do nothing: it needs fixed points, computed points, counters, offers, or places"
+    if not any((*may, partner.may_load_places, partner.may_send_positions)):
+        needs = "fixed points, computed points, counters, offers, places, or positions"
+        none = f"a partner that may do nothing: it needs {needs}"
         yield Fault("may", none)
     for country in partner.countries:
         if not re.fullmatch(r"[A-Z]{2}", country):

@@ -8,6 +8,10 @@ from abacus.signals.events.decide.source import Source, parse_source
 POINTS: Final = "points"
 SOURCE_VARIABLE: Final = "source"  # of points: where they came from, such as campaign:welcome
 
+PLACES: Final = "places"
+ENTERED: Final = "place.entered"  # a member came into a region
+LEFT: Final = "place.left"
+
 _OF_TRANSACTIONS: Final = {"source": "text", "transaction_id": "text", "amount": "decimal", "currency": "text"}
 _TRANSACTIONS: Final[Mapping[str, Any]] = {
     "source": "transactions",
@@ -72,8 +76,17 @@ _TIERS: Final[Mapping[str, Any]] = {
     },
 }
 
+# On the events topic, as Abacus publishes them: no sender may post them.
+_OF_PLACES: Final = {"region": "text", "kind": "text"}
+_PLACES: Final[Mapping[str, Any]] = {
+    "source": PLACES,
+    "senders": [],
+    "types": {ENTERED: _OF_PLACES, LEFT: _OF_PLACES},
+}
+
 
 def built_in(*, transactions_topic: str, points_topic: str, tiers_topic: str) -> list[Source]:
-    """The source of each of these topics."""
+    """The source of each of these topics, and that of the events that Abacus itself publishes."""
     topics = ((_TRANSACTIONS, transactions_topic), (_POINTS, points_topic), (_TIERS, tiers_topic))
-    return [parse_source({**document, "topic": topic}, built_in=True) for document, topic in topics]
+    of_topics = [{**document, "topic": topic} for document, topic in topics]
+    return [parse_source(document, built_in=True) for document in (*of_topics, _PLACES)]

@@ -17,7 +17,7 @@ from abacus.signals.events.types import VariableType
 V = TypeVar("V")
 
 TRANSACTIONS: Final = "transactions"  # the source of the topic that the calculator reads
-BUILT_IN: Final = frozenset({TRANSACTIONS, "points", "tiers"})  # sources that are there from the start
+BUILT_IN: Final = frozenset({TRANSACTIONS, "points", "tiers", "places"})  # sources that are there from the start
 SOURCE_PATTERN: Final = "[a-z][a-z0-9-]{0,39}"
 MAX_SENDERS: Final = 100
 
