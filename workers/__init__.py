@@ -24,6 +24,7 @@ WORKERS: Final = (
     "counts",
     "campaigner",
     "journeyer",
+    "positions",
     "offers",
     "api",
     "webhooks",

@@ -64,6 +64,7 @@ from abacus.pricing.wiring import cards_in_use
 from abacus.programs.tiers.store import MembershipStore
 from abacus.signals.events.event_desk import EventDesk
 from abacus.signals.events.wiring import event_desk
+from abacus.signals.places.locating import locate_in_use
 from abacus.signals.places.position_desk import PositionDesk
 from abacus.signals.places.positions_wiring import position_desk
 
@@ -141,7 +142,8 @@ async def _access(wiring: Wiring, patience: Patience, is_open: asyncio.Event) ->
     wiring.at_the_end(batcher.close)
     redeeming = await redemption_desk(wiring, pool, counted, cards.book)
     intake, queue = await award_intake(wiring, await wiring.sqs(within_s=patience.queue_s), register)
-    moves, events = large_moves(wiring, pool, batcher.move), await event_desk(wiring, pool, within_s=patience.broker_s)
+    moves, locate = large_moves(wiring, pool, batcher.move), await locate_in_use(wiring, pool)
+    events = await event_desk(wiring, pool, locate, within_s=patience.broker_s)
     positions = await position_desk(wiring, within_s=patience.broker_s)
     documents = OfferDesk(pool, clock, moves.approvals), RewardDesk(pool, clock, moves.approvals), Grantors(pool)
     rendering = [await each(wiring, pool, moves.approvals) for each in (campaign_desk, journey_desk)]

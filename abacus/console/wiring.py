@@ -69,6 +69,7 @@ from abacus.signals.counters.wiring import cassandra_of
 from abacus.signals.events.kind import Reserved, SourceDesk
 from abacus.signals.events.wiring import broker_topics, built_in_sources, recent_events
 from abacus.signals.places.kind import map_desk
+from abacus.signals.places.locating import locate_in_use
 from abacus.signals.segments.desk import SegmentDesk
 
 DATABASE_WITHIN_S: Final = 5.0
@@ -117,7 +118,7 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
     wiring.beside(keep_tidying(pool, clock, large.approvals))
     places, watch = await _places(wiring, pool, pipeline), WatchStore(pool)
     wiring.beside(keep_watching(places, watch, clock))
-    recent, topics = recent_events(wiring), broker_topics(wiring)
+    recent, topics = recent_events(wiring, await locate_in_use(wiring, pool)), broker_topics(wiring)
     moves, of = moves_of(wiring, pool), await looked_up(wiring, pool)
     rooms = Rooms(
         directory,

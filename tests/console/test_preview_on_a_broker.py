@@ -64,7 +64,7 @@ async def test_the_preview_finds_events_of_the_day_while_more_come(house: House)
             announcements=announcements,
             clock=SystemClock(),
         )
-        publisher, recent = wiring.publisher(), recent_events(wiring)
+        publisher, recent = wiring.publisher(), recent_events(wiring, lambda *_: ())
         old = set(map(str, more(1000)))
         await publisher.publish(topic, bought([int(each) for each in old], ago=timedelta(days=2)))
         await publisher.publish(topic, bought(more(1000)))

@@ -34,7 +34,9 @@ from abacus.platform.kafka.ranges import read_ranges
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
+from abacus.signals.events.decide.event_reader import EventReader
 from abacus.signals.events.decide.substream import followed_topics, reader_of
+from abacus.signals.places.locating import locate_now
 
 _DECIMALS = 2
 
@@ -111,9 +113,11 @@ async def _outcome(
         types: dict[str, set[str]] = {}
         for source, type_ in (each for one in (campaign, *others) for each in one.on):
             types.setdefault(source, set()).add(type_)
+        locate = await locate_now(connections)
         with bars() as progress:
             for topic in sorted(followed_topics(types, beside.sources, settings().events_topic)):
-                await _read(topic, types, window, beside, tested, progress)
+                reader = reader_of(topic, types, beside.sources, settings().events_topic, locate)
+                await _read(topic, reader, window, tested, progress)
         members, most = memory.members()
     points = sum(line.points for line in tested.lines())
     program = book.in_force(campaign.country, beside.now).card.program
@@ -131,9 +135,8 @@ async def _outcome(
 
 async def _read(
     topic: str,
-    types: Mapping[str, set[str]],
+    reader: EventReader,
     window: BacktestWindow,
-    beside: Publications,
     tested: Backtest,
     bars: Progress,
 ) -> None:
@@ -144,7 +147,6 @@ async def _read(
         return
     begins = (await begins_since(bootstrap, topic, partitions, [window.begin]))[window.begin]
     ranges = await _ranges(bootstrap, topic, begins)
-    reader = reader_of(topic, types, beside.sources, settings().events_topic)
     task = bars.add_task(topic, total=sum(map(len, ranges.values())))
     async with aclosing(read_ranges(bootstrap, topic, ranges)) as batches:
         async for records in batches:

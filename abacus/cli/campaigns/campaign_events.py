@@ -13,14 +13,15 @@ from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.signals.events.decide.event_reader import EventReader
 from abacus.signals.events.decide.vocabulary import EventType
+from abacus.signals.events.decide.whereabouts import Locate
 from abacus.signals.events.types import Event
 
 STANDARD_INPUT: Final = Path("-")
 
 
-def read_event(file: Path, campaign: Campaign, beside: Publications) -> Event:
+def read_event(file: Path, campaign: Campaign, beside: Publications, locate: Locate) -> Event:
     """The event of a message, by the first source that takes it. Raises `Refused`."""
-    event = event_of(read_message(file), file, campaign.on, beside, beside.now)
+    event = event_of(read_message(file), file, campaign.on, beside, locate, beside.now)
     if event is None:
         raise Refused(f"{file}: it is no event that {campaign.label} answers to")
     if event.occurred_at > beside.now:  # a worker allows for clocks that differ; this file has no sender
@@ -37,12 +38,14 @@ def read_message(file: Path) -> object:
         raise Refused(f"{file}: {error}") from None
 
 
-def event_of(message: object, file: Path, on: Sequence[EventType], beside: Publications, now: datetime) -> Event | None:
+def event_of(
+    message: object, file: Path, on: Sequence[EventType], beside: Publications, locate: Locate, now: datetime
+) -> Event | None:
     """The event of a message of the topics that these types come from, or as it is posted. Raises `Refused`."""
     config = settings()
     is_posted = isinstance(message, dict) and "var" in message
     for topic in [config.events_topic] if is_posted else _topics(on, beside):
-        reader = EventReader(beside.sources.values(), topic, events_topic=config.events_topic)
+        reader = EventReader(beside.sources.values(), topic, events_topic=config.events_topic, locate=locate)
         try:
             event = reader.read(json.dumps(message).encode(), now)
         except SetAside as fault:

@@ -31,6 +31,7 @@ from abacus.signals.events.types import Event, Value
 from abacus.signals.facts.counters import CounterFacts
 from abacus.signals.facts.members import MemberFacts
 from abacus.signals.facts.types import FactRegistry, NotNow
+from abacus.signals.places.locating import locate_now
 from abacus.signals.segments.sets import segment_sets
 
 
@@ -50,7 +51,7 @@ async def simulate_campaign(
     async with at_desk(campaign_desk) as (desk, at), services(at) as asking:
         beside = await desk.around()
         campaign = await chosen(which, desk, beside)
-        posted = read_event(event, campaign, beside)
+        posted = read_event(event, campaign, beside, await locate_now(at.pool))
         if member is not None:
             posted = posted._replace(member_id=member)
         facts, members = facts_now(at.pool, beside, asking.ask, adds_event=True), members_now(at.pool)

@@ -39,6 +39,7 @@ from abacus.signals.counters.topic import KafkaTopic
 from abacus.signals.counters.wiring import cassandra_of
 from abacus.signals.events.kind import SOURCES, by_name
 from abacus.signals.events.wiring import built_in_sources
+from abacus.signals.places.locating import locate_now
 
 _FORGET_EVERY_S: Final = 600.0
 
@@ -108,12 +109,12 @@ async def _backfills(stack: AsyncExitStack, opened: Pool, config: Settings, cata
     rows = OpenRows(config.counter_open_rows)
     new_keys = NewKeysBook(opened, clock)
     counter = EventCounter(store, rows, QuarantineStore(opened, clock), remembering, clock, new_keys=new_keys)
-    ids = TopicIds(bootstrap)
+    ids, locate = TopicIds(bootstrap), await locate_now(opened)
     stack.push_async_callback(ids.close)
     return [
         Backfill(
             KafkaTopic(bootstrap, topic, ids),
-            in_force(catalog, topic, config.events_topic),
+            in_force(catalog, topic, config.events_topic, locate),
             PartsBook(opened, clock),
             SeriesBook(opened, clock),
             counter,

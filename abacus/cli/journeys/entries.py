@@ -14,6 +14,7 @@ from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.publications import JourneyPublications
 from abacus.engage.journeys.decide.words import NO_EVENT
 from abacus.engage.journeys.facts import Been
+from abacus.signals.events.decide.whereabouts import Locate
 from abacus.signals.events.types import Event
 
 Which: TypeAlias = Annotated[
@@ -35,6 +36,7 @@ async def nowhere(_: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Be
 def entry_of(
     journey: Journey,
     beside: JourneyPublications,
+    locate: Locate,
     file: Path | None,
     member: str | None,
     at: datetime | None,
@@ -45,7 +47,7 @@ def entry_of(
     if on:
         if file is None:
             raise Refused(f"members enter {journey.name} by {', '.join('/'.join(each) for each in on)}; write --event")
-        event = event_of(read_message(file), file, on, beside.beside, LATEST)
+        event = event_of(read_message(file), file, on, beside.beside, locate, LATEST)
         if event is None:
             raise Refused(f"{file}: it is no event by which members enter {journey.name}")
         return event._replace(member_id=member or event.member_id, occurred_at=at or event.occurred_at)

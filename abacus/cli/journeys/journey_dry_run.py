@@ -21,6 +21,7 @@ from abacus.engage.journeys.decide.graph import in_order
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.dry_run import DryRun, dry_run
 from abacus.engage.journeys.facts import journey_facts
+from abacus.signals.places.locating import locate_now
 from abacus.signals.segments.desk import Sample, SegmentDesk
 from abacus.signals.segments.sets import segment_sets
 
@@ -50,7 +51,7 @@ async def dry_run_journey(
             raise Refused(f"{sample.segment.label} is of {sample.segment.country}, {journey.name} of {journey.country}")
         begins = None if when is None else moment("--at", when)
         given = read_context({} if context is None else read_message(context), journey.context)
-        entry = entry_of(journey, beside, event, "", begins, desk.now())
+        entry = entry_of(journey, beside, await locate_now(at.pool), event, "", begins, desk.now())
         entries = [entry._replace(id=f"{entry.id}:{each}", member_id=each) for each in sample.members]
         facts = journey_facts(
             at.pool,

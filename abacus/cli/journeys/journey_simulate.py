@@ -26,7 +26,9 @@ from abacus.engage.journeys.decide.publications import JourneyPublications
 from abacus.engage.journeys.decide.visit import Left, Waiting
 from abacus.engage.journeys.facts import journey_facts
 from abacus.engage.journeys.simulation import Simulated, simulate
+from abacus.signals.events.decide.whereabouts import Locate
 from abacus.signals.events.types import Event
+from abacus.signals.places.locating import locate_now
 from abacus.signals.segments.sets import segment_sets
 
 
@@ -48,9 +50,10 @@ async def simulate_journey(
     Waits are over by the clock, but for events of `--then`. What is known of the member stays as it is now.
     """
     async with at_desk(journey_desk) as (desk, at), services(at) as asking:
-        beside = await desk.around()
+        beside, locate = await desk.around(), await locate_now(at.pool)
         journey = await chosen(which, desk, beside)
-        entry = entry_of(journey, beside, event, member, None if when is None else moment("--at", when), desk.now())
+        enters_at = None if when is None else moment("--at", when)
+        entry = entry_of(journey, beside, locate, event, member, enters_at, desk.now())
         given = read_context({} if context is None else read_message(context), journey.context)
         facts = journey_facts(
             at.pool,
@@ -60,17 +63,17 @@ async def simulate_journey(
             services=asking.ask,
             been_in=nowhere,
         )
-        assumed = () if then is None else _assumed(journey, beside, then, entry)
+        assumed = () if then is None else _assumed(journey, beside, locate, then, entry)
         simulated = await simulate(journey, entry, given, assumed, facts=facts, around=beside)
     return Answer(_document(journey, entry, simulated), *_shown(journey, entry, simulated))
 
 
-def _assumed(journey: Journey, beside: JourneyPublications, file: Path, entry: Event) -> list[Event]:
+def _assumed(journey: Journey, beside: JourneyPublications, locate: Locate, file: Path, entry: Event) -> list[Event]:
     """Events of the member. Raises `Refused`."""
     messages = read_message(file)
     if not isinstance(messages, list):
         raise Refused(f"{file}: not an array of events")
-    read = [event_of(each, file, sorted(journey.heard), beside.beside, LATEST) for each in messages]
+    read = [event_of(each, file, sorted(journey.heard), beside.beside, locate, LATEST) for each in messages]
     for place, event in enumerate(read):
         if event is None:
             raise Refused(f"{file}: [{place}] is no event that {journey.name} waits for")

@@ -32,6 +32,7 @@ from abacus.pricing.explanation.words import in_words
 from abacus.pricing.store.cards import CardStore
 from abacus.proof.decide.recompute import recompute
 from abacus.signals.events.wiring import built_in_sources
+from abacus.signals.places.locating import locate_now
 
 _AGREES = {True: "agrees", False: "DOES NOT AGREE", None: "cannot be told"}
 
@@ -88,7 +89,7 @@ async def _checked(transfer: Transfer, book: CardBook, event: Path | None, opene
     given = await given_of(transfer, why, pool=opened, built_in=sources, book=book, now=now)
     given = replace(given, erased=transfer.member_id.startswith(PSEUDONYM))
     if event is not None and given.campaign is not None:
-        given = replace(given, event=read_event(event, given.campaign, given.around))
+        given = replace(given, event=read_event(event, given.campaign, given.around, await locate_now(opened)))
     return list(checks_of(given))
 
 

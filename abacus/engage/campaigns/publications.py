@@ -16,6 +16,7 @@ from abacus.pricing.store.cards import CardStore
 from abacus.signals.counters.kind import COUNTERS
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.kind import SOURCES, by_name
+from abacus.signals.places.region_ids import region_ids_now
 from abacus.signals.segments.store import SegmentStore
 
 
@@ -33,5 +34,6 @@ async def publications(pool: Pool, built_in: Iterable[Source], now: datetime) ->
         offers=await OfferStore(pool).heads(now),
         rewards=await RewardStore(pool).heads(now),
         holdouts=holdouts_of(published),
+        regions=await region_ids_now(pool),
         segments={segment.name for segment in await SegmentStore(pool).all() if not segment.dropped},
     )

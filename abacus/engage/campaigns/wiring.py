@@ -55,6 +55,7 @@ from abacus.signals.events.decide.substream import Asked
 from abacus.signals.events.wiring import built_in_sources
 from abacus.signals.facts.members import Look, MemberFacts
 from abacus.signals.facts.wiring import counter_facts
+from abacus.signals.places.locating import locate_in_use
 from abacus.signals.segments.wiring import segments_in_use
 
 
@@ -127,7 +128,8 @@ async def campaigner(
     )
     effects = Effects(sliced, clock, slot=slot, on_exhausted=exhaustion.mark)
     verdicts = Verdicts(CampaignEvaluator(facts, members), effects, retry_queue, quarantine, pool)
-    topics, seen = CampaignTopics(campaigns.value, settings.events_topic), SeenStore(pool, slot)
+    locate = await locate_in_use(wiring, pool)
+    topics, seen = CampaignTopics(campaigns.value, settings.events_topic, locate), SeenStore(pool, slot)
     await until_available(campaigns.refresh, wiring.health)
     following, again, calling, watching, *acting = sub_workers_of(wiring.health, 3 + RUNS + _GRANTING)
 

@@ -58,6 +58,7 @@ from abacus.signals.events.decide.substream import Asked
 from abacus.signals.events.wiring import built_in_sources
 from abacus.signals.facts.members import Look, MemberFacts
 from abacus.signals.facts.wiring import present_counter_facts
+from abacus.signals.places.locating import locate_in_use
 from abacus.signals.segments.wiring import segments_in_use
 
 _MOVING: Final = 8  # connections: each slice at work, and each topic, holds one while members go on
@@ -118,7 +119,7 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
     )
     mover = Mover(walks, clock, lambda name: running.value().zones.get(name, UTC), walks.together)
     heard = HeardStore(pool)
-    topics = JourneyTopics(running.value, settings.events_topic)
+    topics = JourneyTopics(running.value, settings.events_topic, await locate_in_use(wiring, pool))
     gate = Gate(armed, mover, facts, holdouts=running.holdouts, cards=cards.book, pool=moving, clock=clock)
     goals = Goals(running.value, armed, facts, cards=cards.book, clock=clock)
     quarantine = CountedQuarantine(QuarantineStore(pool, clock))

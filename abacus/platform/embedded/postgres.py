@@ -32,7 +32,9 @@ SETTINGS = {
     "max_wal_size": "2GB",
 }
 _FORGETFUL = {
-    "fsync": "off", "synchronous_commit": "off", "full_page_writes": "off",
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
     "max_connections": "500",  # all processes of a run of tests share it
 }
 

@@ -22,6 +22,7 @@ from abacus.signals.counters.decide.topics import InForce, in_force, topics_of
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.decide.whereabouts import Locate
 from abacus.signals.events.kind import SOURCE_READER, SOURCES, by_name
+from abacus.signals.places.region_ids import region_ids
 
 
 async def _read(document: Mapping[str, object], around: CounterPublications) -> Definition:
@@ -84,7 +85,7 @@ def held_sources(built_in: Iterable[Source]) -> Look[CounterPublications]:
 
     async def look(connection: Connection) -> CounterPublications:
         sources = by_name(built_in, documents(await SOURCE_READER.held(connection)))
-        return CounterPublications(sources, frozenset())
+        return CounterPublications(sources, await region_ids(connection))
 
     return look
 

@@ -44,6 +44,7 @@ from abacus.signals.counters.topic import KafkaTopic
 from abacus.signals.counters.writer import CounterWriter
 from abacus.signals.events.decide.substream import Asked
 from abacus.signals.events.wiring import built_in_sources
+from abacus.signals.places.locating import locate_in_use
 
 _CONNECTIONS: Final = 4
 _CHART_WITHIN_S: Final = 5.0
@@ -149,7 +150,8 @@ async def counter(wiring: Wiring) -> Run:
     settings, clock = wiring.settings, wiring.clock
     bootstrap = settings.required("kafka_bootstrap")
     pool = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
-    documents = Documents(counters_in_use(wiring, pool).value, settings.events_topic)
+    locate = await locate_in_use(wiring, pool)
+    documents = Documents(counters_in_use(wiring, pool).value, settings.events_topic, locate)
     store = await counter_store(wiring, pool)
     wiring.beside(store.tend())
     counting = EventCounter(

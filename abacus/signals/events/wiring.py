@@ -27,6 +27,7 @@ from abacus.signals.events.broker_topics import BrokerTopics
 from abacus.signals.events.decide.builtin import built_in
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.decide.substream import Asked
+from abacus.signals.events.decide.whereabouts import Locate
 from abacus.signals.events.event_desk import CountedEventDesk, Publish, without_broker
 from abacus.signals.events.kind import Reserved, SourceDesk, Sources, source_directory
 from abacus.signals.events.recent import RecentEvents
@@ -90,19 +91,19 @@ async def substream(wiring: Wiring, askers: Sequence[Callable[[Wiring, Pool], Ca
     return FollowedTopics(large.topics, follow, wiring.health).run
 
 
-async def event_desk(wiring: Wiring, pool: Pool, *, within_s: float) -> CountedEventDesk:
+async def event_desk(wiring: Wiring, pool: Pool, locate: Locate, *, within_s: float) -> CountedEventDesk:
     """For events that senders post. Without a broker none are published, and all else goes on."""
     sources = sources_in_use(wiring, pool)
     await until_available(sources.refresh, wiring.health)
     publish: Publish = without_broker
     if wiring.settings.kafka_bootstrap is not None:
         publish = partial(wiring.publisher(within_s=within_s).publish, wiring.settings.events_topic)
-    desk = CountedEventDesk(sources, publish)
+    desk = CountedEventDesk(sources, publish, locate=locate)
     wiring.at_the_end(desk.close)
     return desk
 
 
-def recent_events(wiring: Wiring) -> RecentEvents | None:
+def recent_events(wiring: Wiring, locate: Locate) -> RecentEvents | None:
     """None where no broker is named."""
     settings = wiring.settings
     bootstrap = settings.kafka_bootstrap
@@ -113,7 +114,7 @@ def recent_events(wiring: Wiring) -> RecentEvents | None:
         records = await last_of(bootstrap, topic, since, _LAST, silent_after_s=_SILENT_AFTER_S)
         return [each.value for each in records]
 
-    recent = RecentEvents(tail, wiring.clock, settings.events_topic)
+    recent = RecentEvents(tail, wiring.clock, settings.events_topic, locate=locate)
     wiring.beside(recent.keep_reading())
     return recent
 

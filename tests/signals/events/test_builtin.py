@@ -67,9 +67,9 @@ def test_a_transaction_that_is_to_come_is_an_event_to_come() -> None:
 
 
 def test_there_is_a_source_for_each_topic() -> None:
-    assert {source.name: source.topic for source in SOURCES} == TOPICS
+    assert {source.name: source.topic for source in SOURCES} == {**TOPICS, "places": None}
     assert {source.version for source in SOURCES} == {0}
-    assert set(TOPICS) == BUILT_IN
+    assert {*TOPICS, "places"} == BUILT_IN
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=str)

@@ -162,6 +162,20 @@ def test_a_sender_posts_coordinates_and_regions_are_published() -> None:
     assert not says_where(encode_event(event))
 
 
+def test_a_sender_may_publish_coordinates_on_the_events_topic() -> None:
+    """In our own form; whoever reads them tells regions, and keeps nothing else."""
+    own = reader(VISITS, topic=EVENTS_TOPIC, locate=locate)
+    value = json.dumps(POSTED).encode()
+    event = own.read(value, NOW)
+    assert event is not None
+    assert event.regions == ("orchard", "asia")
+    kept = own.kept(value)
+    assert not says_where(kept)
+    assert own.read(kept, NOW) == event
+    assert own.kept(encode_event(event)) == encode_event(event)
+    assert b"left_out" in own.kept(value[:-1])
+
+
 @pytest.mark.parametrize(("changes", "pointer"), [({"lon": None}, "/lon"), ({"regions": ["orchard"]}, "/regions")])
 def test_a_sender_says_where_by_both_coordinates_alone(changes: dict[str, Any], pointer: str) -> None:
     with pytest.raises(EventFault) as fault:

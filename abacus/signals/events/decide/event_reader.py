@@ -9,8 +9,8 @@ import orjson
 from abacus.core.errors import Reason, SetAside
 from abacus.intake.earning.decide.transaction import read_transaction
 from abacus.platform.json_names import check_names_read
-from abacus.signals.events.decide.form import EventFault, Form, NoType, form_of, own_form_of
-from abacus.signals.events.decide.places import Coordinates
+from abacus.signals.events.decide.form import OWN_PLACES, EventFault, Form, NoType, form_of, own_form_of
+from abacus.signals.events.decide.places import Places
 from abacus.signals.events.decide.source import TRANSACTIONS, Source, substream_topic
 from abacus.signals.events.decide.whereabouts import Locate, without_coordinates
 from abacus.signals.events.types import Event
@@ -51,16 +51,18 @@ class EventReader:
         self._forms: list[Form] = []
         self._others: list[Form] = []
         self._locate = locate
-        self._coordinates: list[Coordinates] = []
+        self._placed: list[Places] = []  # that say where an event happened
         self._of_transactions = any(each.name == TRANSACTIONS and each.topic == topic for each, _ in wanted)
         if topic == events_topic:
-            self._own = {source.name: own_form_of(source, types) for source, types in wanted if types is None or types}
+            self._placed = [OWN_PLACES]
+            of_wanted = ((source, types) for source, types in wanted if types is None or types)
+            self._own = {source.name: own_form_of(source, types, locate) for source, types in of_wanted}
             return
         for source, types in sorted(wanted, key=lambda each: each[0].name):
             if source.places is not None and _has(source, topic, events_topic):
                 forms = self._forms if types is None or types else self._others
                 forms.append(form_of(source, source.places, types, locate))
-                self._coordinates += [source.places.coordinates] if source.places.coordinates is not None else []
+                self._placed += [source.places] if source.places.coordinates is not None else []
 
     def read(self, value: bytes, now: datetime) -> Event | None:
         """Nothing for an event that is not taken. Raises `SetAside`: `EventFault` where one place is at fault."""
@@ -75,13 +77,13 @@ class EventReader:
 
     def kept(self, value: bytes) -> bytes:
         """What may be kept of a message: all of it, but its regions in the place of coordinates."""
-        if not self._coordinates:
+        if not self._placed or (self._own is not None and not _mentions_coordinates(value)):
             return value
         try:
             message = dict(_decoded(value))
         except SetAside:  # nobody knows what it says
             return orjson.dumps({_LEFT_OUT: f"{len(value)} bytes that may say where a member was"})
-        for places in self._coordinates:
+        for places in self._placed:
             without_coordinates(message, places, self._locate)
         return orjson.dumps(message)
 
@@ -132,6 +134,11 @@ def own_reader(sources: Iterable[Source]) -> EventReader:
 def _has(source: Source, topic: str, events_topic: str) -> bool:
     """Whether the topic has the source's messages: it is its own, or its sub-stream."""
     return topic == source.topic or (source.substream and topic == substream_topic(source.name, events_topic))
+
+
+def _mentions_coordinates(value: bytes) -> bool:
+    """Whether an event in Abacus' own form may have them; JSON may write any letter so."""
+    return b'"lat"' in value or b'"lon"' in value or b"\\" in value
 
 
 def _is_transaction(value: bytes) -> bool:

@@ -1,7 +1,6 @@
 """The form of a source's messages: from JSON to an event. Made ready once, as every message goes through it. Pure."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -18,21 +17,20 @@ from abacus.signals.events.decide.values import (
     read_country,
     read_id,
     read_member_id,
-    read_regions,
     read_type,
 )
 from abacus.signals.events.decide.whereabouts import Locate, whereabouts
 from abacus.signals.events.types import Event
 
-_OWN_PLACES: Final = Places(
+OWN_PLACES: Final = Places(
     type=Pointer("/type"),
     id=(Pointer("/id"),),
     time=Pointer("/occurred_at"),
     member=Pointer("/member_id"),
     country=Pointer("/country"),
+    coordinates=Coordinates(Pointer("/lat"), Pointer("/lon")),
     regions=Pointer("/regions"),
 )
-_POSTED_PLACES: Final = replace(_OWN_PLACES, coordinates=Coordinates(Pointer("/lat"), Pointer("/lon")), regions=None)
 
 _NOWHERE: Final = Pointer("")
 
@@ -86,11 +84,7 @@ class Form:
         self._time = _place(places.time, TIMES[places.time_format])
         self._member = _place(places.member, read_member_id, needed=member_needed)
         self._country = _place(places.country, read_country, needed=False)
-        named = _place(places.regions, read_regions, needed=False)
-        self._regions, self._where = named.take, [named]
-        if places.coordinates is not None:
-            where = whereabouts(places.coordinates, locate)
-            self._regions, self._where = where.take, [_Place(*each) for each in where.checks]
+        self._where = whereabouts(places, locate)
         self._plans = {
             type_: self._planned(places.id_of(type_), of_type)
             for type_, of_type in variables.items()
@@ -119,7 +113,7 @@ class Form:
                 self._country.take(message),
                 occurred_at,
                 variables,
-                self._regions(message),
+                self._where.take(message),
             )
         except Wrong:
             if plan is None:
@@ -145,10 +139,19 @@ class Form:
         named = {
             name: _place(variable.pointer, READERS[variable.type], needed=False) for name, variable in variables.items()
         }
+        where = [_Place(*each) for each in self._where.checks]
         return _Plan(
             whole.take,
             [(name, place.take) for name, place in named.items()],
-            [*parts, whole, self._member, self._country, self._time, *named.values(), *self._where],
+            [
+                *parts,
+                whole,
+                self._member,
+                self._country,
+                self._time,
+                *named.values(),
+                *where,
+            ],
         )
 
 
@@ -158,23 +161,14 @@ def form_of(source: Source, places: Places, only: Collection[str] | None = None,
     return Form(source.name, places, source.variables, member_needed=needed, only=only, locate=locate)
 
 
-def own_form_of(source: Source, only: Collection[str] | None = None) -> Form:
-    """The one form in which events of every source are published here."""
-    return _own_form(source, _OWN_PLACES, only, None)
-
-
-def posted_form_of(source: Source, locate: Locate | None) -> Form:
-    """The same, as senders post it: with coordinates in the place of regions."""
-    return _own_form(source, _POSTED_PLACES, None, locate)
-
-
-def _own_form(source: Source, places: Places, only: Collection[str] | None, locate: Locate | None) -> Form:
+def own_form_of(source: Source, only: Collection[str] | None = None, locate: Locate | None = None) -> Form:
+    """The one form in which events of every source are posted and published here."""
     variables = {
         type_: {name: Variable(Pointer(f"/var/{name}"), variable.type) for name, variable in of_type.items()}
         for type_, of_type in source.variables.items()
     }
     needed = source.places is not None and source.places.member is not None
-    return Form(source.name, places, variables, member_needed=needed, only=only, locate=locate)
+    return Form(source.name, OWN_PLACES, variables, member_needed=needed, only=only, locate=locate)
 
 
 def _fault(places: Sequence[_Place], message: Message) -> EventFault:

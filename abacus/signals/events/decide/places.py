@@ -63,7 +63,7 @@ class Places:
     country: Pointer | None = None
     ids: Mapping[str, IdPlace] = field(default_factory=dict)
     coordinates: Coordinates | None = None
-    regions: Pointer | None = None  # in Abacus' own form, instead of coordinates
+    regions: Pointer | None = None  # in Abacus' own form
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "ids", MappingProxyType(dict(self.ids)))

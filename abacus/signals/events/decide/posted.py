@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from abacus.core.errors import Refused
-from abacus.signals.events.decide.form import EventFault, Form, posted_form_of
+from abacus.signals.events.decide.form import EventFault, Form, own_form_of
 from abacus.signals.events.decide.message import EventMessage, encode_event
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.decide.whereabouts import Locate
@@ -54,7 +54,7 @@ class PostedReader:
 
     def _form(self, source: Source) -> Form:
         if source.name not in self._forms:
-            self._forms[source.name] = posted_form_of(source, self._locate)
+            self._forms[source.name] = own_form_of(source, locate=self._locate)
         return self._forms[source.name]
 
 

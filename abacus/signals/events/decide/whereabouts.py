@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from abacus.signals.events.decide.places import Coordinates, Pointer
-from abacus.signals.events.decide.pointers import Get, Message, Read, getter
+from abacus.signals.events.decide.places import Coordinates, Places, Pointer
+from abacus.signals.events.decide.pointers import Get, Message, Read, getter, taker_if_there
 from abacus.signals.events.decide.values import Wrong, read_latitude, read_longitude, read_regions
 
 # The ids of the regions that a latitude and a longitude lie in, the first one first. Raises `Unavailable`.
@@ -14,14 +14,45 @@ KEPT: Final = "regions"  # in the place of a latitude, once the coordinates were
 
 
 class Whereabouts(NamedTuple):
-    """Reads the regions of a message by its coordinates. `checks` find which of the two is at fault."""
+    """Reads the regions of a message. `checks` find what of it is at fault."""
 
     take: Get  # raises `Wrong`
-    checks: tuple[tuple[Pointer, Get], tuple[Pointer, Get]]
+    checks: tuple[tuple[Pointer, Get], ...] = ()
 
 
-def whereabouts(places: Coordinates, locate: Locate | None) -> Whereabouts:
-    """Without `locate` it tells nothing."""
+def whereabouts(places: Places, locate: Locate | None) -> Whereabouts:
+    """Without `locate` coordinates tell nothing."""
+    if places.coordinates is None:
+        return Whereabouts(_nothing)
+    by_coordinates = _by_coordinates(places.coordinates, locate)
+    if places.regions is None:
+        return by_coordinates
+    named = taker_if_there(places.regions, read_regions)
+
+    def take(message: Message) -> Any:
+        regions = named(message)
+        return by_coordinates.take(message) if regions is None else regions
+
+    return Whereabouts(take, ((places.regions, named), *by_coordinates.checks))
+
+
+def without_coordinates(message: dict[str, Any], places: Places, locate: Locate | None) -> None:
+    """Takes the coordinates out of a message, and leaves its regions instead, where they can be told."""
+    if places.coordinates is None:
+        return
+    try:
+        regions = whereabouts(places, locate).take(message)
+    except Wrong:
+        regions = None
+    _put(message, places.coordinates.lon, None)
+    if places.regions is None:
+        _put(message, places.coordinates.lat, None if regions is None else {KEPT: list(regions)})
+        return
+    _put(message, places.coordinates.lat, None)
+    message[places.regions.steps[-1]] = regions  # in Abacus' own form, which has them beside all else
+
+
+def _by_coordinates(places: Coordinates, locate: Locate | None) -> Whereabouts:
     get_lat, get_lon = getter(places.lat), getter(places.lon)
 
     def take(message: Message) -> tuple[str, ...] | None:
@@ -36,23 +67,15 @@ def whereabouts(places: Coordinates, locate: Locate | None) -> Whereabouts:
     def check(own: Get, other: Get, read: Read) -> Get:
         return lambda message: None if own(message) is None and other(message) is None else read(own(message))
 
-    return Whereabouts(
-        take,
-        (
-            (places.lat, check(get_lat, get_lon, _lat_or_regions)),
-            (places.lon, check(get_lon, _unless_regions(get_lat), read_longitude)),
-        ),
+    checks = (
+        (places.lat, check(get_lat, get_lon, _lat_or_regions)),
+        (places.lon, check(get_lon, _unless_regions(get_lat), read_longitude)),
     )
+    return Whereabouts(take, checks)
 
 
-def without_coordinates(message: dict[str, Any], places: Coordinates, locate: Locate | None) -> None:
-    """Takes the coordinates out of a message, and leaves its regions instead, where they can be told."""
-    try:
-        regions = whereabouts(places, locate).take(message)
-    except Wrong:
-        regions = None
-    _put(message, places.lon, None)
-    _put(message, places.lat, None if regions is None else {KEPT: list(regions)})
+def _nothing(_: Message) -> None:
+    """Nobody says where it happened."""
 
 
 def _lat_or_regions(value: object) -> Any:
