@@ -100,6 +100,7 @@ def unique_settings(*, database_url: str, sqs_endpoint_url: str, kafka_bootstrap
         points_topic=f"points.{mark}",
         tiers_topic=f"tiers.{mark}",
         events_topic=f"events.{mark}",
+        positions_topic=f"positions.{mark}",
         database_url=database_url,
         sqs_endpoint_url=sqs_endpoint_url,
         kafka_bootstrap=kafka_bootstrap,
