@@ -5,6 +5,7 @@ so that callers, limits and problems are the same (docs/adr/0111).
 """
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from types import MappingProxyType
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from fastapi import FastAPI
@@ -15,6 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from abacus.api import problems
 from abacus.api.auth import Call, PersonCall
+from abacus.api.cache_headers import Caching, Told, told
 from abacus.api.lean import LeanRoute, body_as
 
 Asked = TypeVar("Asked")
@@ -28,24 +30,56 @@ class HotRoute(NamedTuple, Generic[Asked]):
     status: int = 200
 
 
+class Page(NamedTuple):
+    """An answer as JSON, and how old it is."""
+
+    body: bytes
+    age_s: float = 0.0
+
+
+class HotRead(NamedTuple, Generic[Asked]):
+    """What a query asks, the answer to it, and who may keep that. They raise what any route may raise."""
+
+    read: Callable[[bytes], Asked]
+    answer: Callable[[Call | PersonCall, Asked], Awaitable[Page]]
+    caching: Caching
+
+    async def told(self, scope: Scope) -> Told:
+        page = await self.answer(scope["state"]["call"], self.read(scope["query_string"]))
+        return told(scope, page.body, self.caching, age_s=page.age_s)
+
+
+NOTHING_READ: Final[Mapping[str, HotRead[Any]]] = MappingProxyType({})
+_GET: Final = "GET"
 _POST: Final = "POST"
 _JSON: Final = (b"content-type", b"application/json")
 
 
 class HotRoutes:
-    """Answers to `POST` at some paths; everything else is left to the application. Paths of `parted` have parts that
-    vary: their routes, each a `LeanRoute`, read the request and answer it themselves.
+    """Answers to `POST` at some paths, and to `GET` at those of `reads`; everything else is left to the application.
+    Paths of `parted` have parts that vary: their routes, each a `LeanRoute`, read the request and answer it themselves.
     """
 
-    def __init__(self, app: FastAPI, hot: Mapping[str, HotRoute[Any]], parted: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        app: FastAPI,
+        hot: Mapping[str, HotRoute[Any]],
+        parted: Collection[str] = (),
+        reads: Mapping[str, HotRead[Any]] = NOTHING_READ,
+    ) -> None:
         self._app = app
         self._hot = hot
+        self._reads = reads
         lean = {route.path: route for route in app.routes if isinstance(route, LeanRoute)}
-        self._documented = {path: lean[path] for path in hot}
+        self._documented = {path: lean[path] for path in (*hot, *reads)}
         self._parted = [(lean[path], lean[path].get_route_handler()) for path in parted]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] != _POST:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+        elif scope["method"] == _GET and (read := self._reads.get(scope["path"])) is not None:
+            await self._tell(read, scope, receive, send)
+        elif scope["method"] != _POST:
             await self._app(scope, receive, send)
         elif (hot := self._hot.get(scope["path"])) is not None:
             await self._answer(hot, scope, receive, send)
@@ -65,6 +99,16 @@ class HotRoutes:
                 await response(scope, receive, send)
                 return
         await self._app(scope, receive, send)
+
+    async def _tell(self, read: HotRead[Any], scope: Scope, receive: Receive, send: Send) -> None:
+        scope["route"] = self._documented[scope["path"]]  # for the metrics
+        try:
+            status, headers, body = await read.told(scope)
+        except problems.ANSWERED as error:
+            await problems.problem_for(error).response(scope["state"]["request_id"])(scope, receive, send)
+            return
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
 
     async def _answer(self, hot: HotRoute[Any], scope: Scope, receive: Receive, send: Send) -> None:
         scope["route"] = self._documented[scope["path"]]  # for the metrics

@@ -87,7 +87,7 @@ class Conversation:
     def reading(self, *, is_uncertain: bool, is_exact: bool = True) -> Reading:
         is_degraded = self.is_degraded or is_uncertain
         (_DEGRADED if is_degraded else _WHOLE).inc()
-        return Reading(is_degraded, is_exact, self.as_of)
+        return Reading(is_degraded, is_exact, self.as_of, self.tier)
 
     def _earning(self, place: int) -> Earning | None:
         if place not in self._earnings:

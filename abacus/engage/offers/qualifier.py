@@ -95,6 +95,12 @@ class Qualifier:
         other._members, other._facts, other._note = members, facts, nothing_noted  # noqa: SLF001  # of this class
         return other
 
+    def quietly(self) -> "Qualifier":
+        """The same; nobody counts these answers."""
+        other = copy(self)
+        other._note = nothing_noted  # noqa: SLF001  # of this class
+        return other
+
     def named(self, name: str) -> Offer | None:
         """The offer of this name, where it is in force."""
         armed = self._index().named(name)

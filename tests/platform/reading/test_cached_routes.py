@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.engage.nearby.served import CATEGORIES, OFFERS_HERE
 from tests.platform.reading.zones import ZONES, Zones
 from tests.support.cached_routes import Alter, Ask, CachedRoute, held_to_its_key
 
 pytestmark = pytest.mark.once
 
-ROUTES: list[CachedRoute[Any, Any]] = [ZONES]
+ROUTES: list[CachedRoute[Any, Any]] = [ZONES, OFFERS_HERE, CATEGORIES]
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)

@@ -60,12 +60,14 @@ class ItemAnswer(NamedTuple):
 
 class Reading(NamedTuple):
     """How good an answer is. It is degraded where offers may be missing, because a part of what they ask could not be
-    read, and exact where no other combination saves more. The member is known as of `member_as_of`.
+    read, and exact where no other combination saves more. The member is known as of `member_as_of`; the tier is None
+    where it cannot be told.
     """
 
     is_degraded: bool
     is_exact: bool = True
     member_as_of: datetime | None = None
+    tier: str | None = None
 
 
 class Answer(NamedTuple):

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import Final
+from typing import Final, Protocol
 
 from abacus.core.codes import normalized
 from abacus.engage.offers.decide.armed import Armed
@@ -112,6 +112,15 @@ class _Market:
         return self._admitted[1]
 
 
+class IndexListener(Protocol):
+    """Hears what changes in an index, once it has changed."""
+
+    def came(self, armed: Armed) -> None: ...
+    def left(self, armed: Armed) -> None: ...
+    def spent(self, armed: Armed) -> None:
+        """Its budget is gone, or there is some again."""
+
+
 class OfferIndex:
     """The offers in force, by number, each in one version. A change costs as much as the offer that it is about.
 
@@ -119,7 +128,8 @@ class OfferIndex:
     """
 
     def __init__(self) -> None:
-        self.spent: Collection[int] = _NONE_APART
+        self._spent: Collection[int] = _NONE_APART
+        self._listeners: list[IndexListener] = []
         self._armed: dict[int, Armed] = {}
         self._by_invitation: frozenset[int] | None = None
         self._line_ups = LineUps()
@@ -146,6 +156,8 @@ class OfferIndex:
         if place not in self._markets:
             self._markets[place] = _Market(self._line_ups)
         self._markets[place].put(armed)
+        for each in self._listeners:
+            each.came(armed)
 
     def remove(self, number: int) -> None:
         """Leaves out the offer with this number, if there is any."""
@@ -161,6 +173,25 @@ class OfferIndex:
             if self._codes.get(place) is armed:
                 del self._codes[place]
         self._markets[offer.country, offer.currency].remove(armed)
+        for each in self._listeners:
+            each.left(armed)
+
+    @property
+    def spent(self) -> Collection[int]:
+        return self._spent
+
+    @spent.setter
+    def spent(self, numbers: Collection[int]) -> None:
+        before, self._spent = self._spent, numbers
+        if self._listeners:
+            for number in {*before} ^ {*numbers}:
+                if (armed := self._armed.get(number)) is not None:
+                    for each in self._listeners:
+                        each.spent(armed)
+
+    def hear(self, listener: IndexListener) -> None:
+        """From now on the listener hears each change; it knows what is there already."""
+        self._listeners.append(listener)
 
     def warm(self) -> None:
         """Ranks the offers in money for the prices that they speak of, so that no first question has to."""
@@ -183,7 +214,7 @@ class OfferIndex:
         return self._codes.get((country, normalized(code)))
 
     def ask(self, asker: Asker, question: Question) -> Asked:
-        return Asked(asker, question, self.spent)
+        return Asked(asker, question, self._spent)
 
     def line_up(self, asked: Asked) -> LineUp | None:
         """The offers in money that may fit, in their order; None for an item that nobody has asked for lately."""

@@ -1,0 +1,146 @@
+"""The routes about a point: what is near, what is on offer in its regions, and these regions themselves."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from abacus.api.api_problem import ApiProblem
+from abacus.api.auth import Call, PersonCall
+from abacus.api.cache_headers import Caching
+from abacus.api.hot import HotRead, Page
+from abacus.api.lean import LeanRoute
+from abacus.api.nearby.asked import nearby_of, point_of
+from abacus.api.nearby.told import (
+    CategoriesAnswer,
+    NearbyAnswer,
+    RegionsAnswer,
+    around_told,
+    categories_told,
+    regions_told,
+)
+from abacus.api.route_description import answered, described
+from abacus.core.ids import ID_PATTERN
+from abacus.engage.nearby.decide.ask import (
+    MOST_PLACES,
+    USUAL_PLACES,
+    USUAL_RADIUS_M,
+    WIDEST_RADIUS_M,
+    MaySee,
+    NearbyAsk,
+)
+from abacus.engage.nearby.nearby import Nearby
+from abacus.engage.nearby.offers_here import MembersHere
+from abacus.people.types.deed import Deed
+from abacus.signals.places.decide.point import Point
+
+router = APIRouter(prefix="/v1", tags=["nearby"], route_class=LeanRoute, default_response_class=Response)
+
+_DECIMALS: Final = "a plain decimal of 20 decimals at most"
+
+
+def _parameter(name: str, about: str, schema: dict[str, Any], *, required: bool = False) -> dict[str, Any]:
+    return {"name": name, "in": "query", "required": required, "description": about, "schema": schema}
+
+
+def _degrees(name: str, towards: str, end: int, example: float) -> dict[str, Any]:
+    schema = {"type": "number", "minimum": -end, "maximum": end, "examples": [example]}
+    return _parameter(name, f"Degrees {towards}, {_DECIMALS}.", schema, required=True)
+
+
+def _whole(name: str, about: str, most: int, usual: int) -> dict[str, Any]:
+    return _parameter(name, about, {"type": "integer", "minimum": 1, "maximum": most, "default": usual})
+
+
+def _text(name: str, about: str) -> dict[str, Any]:
+    return _parameter(name, about, {"type": "string", "minLength": 1, "maxLength": 200})
+
+
+_POINT: Final = (_degrees("lat", "north", 90, 1.3048), _degrees("lon", "east", 180, 103.8318))
+_SOUGHT: Final = (
+    _whole("k", "So many places.", MOST_PLACES, USUAL_PLACES),
+    _whole("radius", "Metres, within which they are.", WIDEST_RADIUS_M, USUAL_RADIUS_M),
+    _parameter("open", "Whether only places that are open now.", {"type": "boolean", "default": False}),
+    _text("merchant", "Only of this merchant."),
+    _text("brand", "Only of this brand."),
+    _text("category", "Only of this category."),
+    _parameter("member_id", "Who asks; otherwise anybody.", {"type": "string", "pattern": ID_PATTERN}),
+)
+
+
+async def nearby_told(call: Call | PersonCall, ask: NearbyAsk) -> Page:
+    may_see = _may_see(call)
+    around = await call.rooms[Nearby].around(ask, may_see, call.rooms[MembersHere])
+    return Page(around_told(around), around.age_s)
+
+
+async def categories_of(call: Call | PersonCall, point: Point) -> Page:
+    found = await call.rooms[Nearby].categories(point, _may_see(call))
+    return Page(categories_told(found), found.age_s)
+
+
+async def regions_of(call: Call | PersonCall, point: Point) -> Page:
+    _may_see(call)
+    return Page(regions_told(call.rooms[Nearby].where(point)))
+
+
+@router.get(
+    "/nearby",
+    summary="Ask what is near a point",
+    responses=answered({200: (NearbyAnswer, "The places from the nearest on")}, 422),
+    openapi_extra=described(*_POINT, *_SOUGHT),
+)
+async def nearby(request: Request) -> Response:
+    """The regions of the point, the nearest places with the best offers there and what a purchase earns. Offers are
+    ranked by what they save on a typical purchase of the country. With a member, its offers; these are in no cache.
+    """
+    return await _response(request)
+
+
+@router.get(
+    "/nearby/categories",
+    summary="Ask what is on offer in the regions of a point",
+    responses=answered({200: (CategoriesAnswer, "Categories and brands, with the number of places")}, 422),
+    openapi_extra=described(*_POINT),
+)
+async def categories(request: Request) -> Response:
+    """The categories and brands of places that have something on offer for everybody. A place is counted that lies in
+    the same regions as the point. Outside of all regions there is nothing, and the nearest region is told.
+    """
+    return await _response(request)
+
+
+@router.get(
+    "/regions/at",
+    summary="Ask for the regions of a point",
+    responses=answered({200: (RegionsAnswer, "The ids of the regions")}, 422),
+    openapi_extra=described(*_POINT),
+)
+async def regions_at(request: Request) -> Response:
+    """The regions that the point lies in. A point on a border of two lies in exactly one of them."""
+    return await _response(request)
+
+
+# What changes is seen here at once; a cache in front hears of it when it asks again.
+_CACHING: Final = Caching(5, 25, is_public=True)
+HOT: Final[Mapping[str, HotRead[Any]]] = {
+    "/v1/nearby": HotRead(nearby_of, nearby_told, _CACHING),
+    "/v1/nearby/categories": HotRead(point_of, categories_of, _CACHING),
+    "/v1/regions/at": HotRead(point_of, regions_of, _CACHING),
+}
+
+
+async def _response(request: Request) -> Response:
+    status, headers, body = await HOT[request.scope["path"]].told(request.scope)
+    return Response(body, status, headers={name.decode(): value.decode() for name, value in headers})
+
+
+def _may_see(call: Call | PersonCall) -> MaySee:
+    """Whether it may see a country. Raises `ApiProblem` for a caller who may not ask at all."""
+    if isinstance(call, Call):
+        if not call.partner.may_use_offers:
+            raise ApiProblem("offers-not-allowed")
+    else:
+        call.check_somewhere(Deed.SEE)
+    return lambda country: call.is_open(Deed.SEE, country)

@@ -1,0 +1,1 @@
+"""What offers at places mean, and for how long: pure."""

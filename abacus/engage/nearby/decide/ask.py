@@ -1,0 +1,67 @@
+"""What is asked about a point, and what is answered. Pure values."""
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+from abacus.engage.nearby.decide.here import Here, OnOffer
+from abacus.signals.places.decide.place import Place
+from abacus.signals.places.decide.place_index import ANY, Sought
+from abacus.signals.places.decide.point import Point
+from abacus.signals.places.decide.region import RegionName
+
+USUAL_PLACES: Final = 20
+MOST_PLACES: Final = 50
+USUAL_RADIUS_M: Final = 5_000
+WIDEST_RADIUS_M: Final = 50_000
+
+# Whether a caller may see places of a country.
+MaySee: TypeAlias = Callable[[str], bool]
+
+
+class NearbyAsk(NamedTuple):
+    """The nearest places to a point, with what is sought. `open_now` leaves out places of which nobody knows whether
+    they are open.
+    """
+
+    point: Point
+    k: int = USUAL_PLACES
+    radius_m: int = USUAL_RADIUS_M
+    open_now: bool = False
+    sought: Sought = ANY
+    member_id: str | None = None
+
+
+class Near(NamedTuple):
+    """A place, how far away it is, whether it is open, and what is on offer there. `is_open` is None where nobody
+    knows.
+    """
+
+    place: Place
+    metres: float
+    is_open: bool | None
+    here: Here
+
+
+class Where(NamedTuple):
+    """The ids of the regions of a point, in their order. Outside of all regions, the nearest one and its distance."""
+
+    regions: tuple[str, ...]
+    nearest: tuple[RegionName, float] | None = None
+
+
+class Around(NamedTuple):
+    """The places from the nearest on. The answer is as of `age_s` ago."""
+
+    where: Where
+    places: Sequence[Near]
+    age_s: float
+    is_degraded: bool
+
+
+class Categories(NamedTuple):
+    """What is on offer in the regions of the point; outside of all regions there is nothing."""
+
+    where: Where
+    on_offer: OnOffer
+    age_s: float
+    is_degraded: bool

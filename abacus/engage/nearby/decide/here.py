@@ -1,0 +1,73 @@
+"""What is on offer at a place, and in the regions of a point. Pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Final, NamedTuple
+
+from abacus.core.points import plain
+from abacus.engage.nearby.decide.clockwork import NEVER
+from abacus.engage.offers.decide.ask import Shown
+from abacus.engage.offers.decide.currencies import decimals_of
+from abacus.engage.offers.decide.purchase import Earning
+from abacus.signals.places.decide.place import Place
+
+MOST_SHOWN: Final = 3  # offers of a place
+
+
+class Here(NamedTuple):
+    """The best offers of a place, as an answer has them, and the number of all. `earns` is the points for a unit of
+    money, as a decimal; None where the card does not price what is sold there. It holds until the clock changes
+    something, in microseconds. It is degraded where offers may be missing, because a part of what they ask could not be
+    read.
+    """
+
+    offers: bytes
+    in_all: int
+    earns: str | None
+    until: int = NEVER
+    is_degraded: bool = False
+
+
+NOTHING_HERE: Final = Here(b"[]", 0, None)
+
+
+class OnOffer(NamedTuple):
+    """The categories and the brands of places that have something on offer, each with the number of these places. The
+    rest as of `Here`.
+    """
+
+    categories: Sequence[tuple[str, int]]
+    brands: Sequence[tuple[str, int]]
+    until: int = NEVER
+    is_degraded: bool = False
+
+
+def counted(places: Iterable[tuple[Place, Here]]) -> OnOffer:
+    """Most places first. A place counts for each of its categories, also the wider ones."""
+    categories, brands = Counter[str](), Counter[str]()
+    until, is_degraded = NEVER, False
+    for place, here in places:
+        until, is_degraded = min(until, here.until), is_degraded or here.is_degraded
+        if here.in_all:
+            categories.update(place.categories)
+            if place.brand is not None:
+                brands[place.brand] += 1
+    return OnOffer(_ranked(categories), _ranked(brands), until, is_degraded)
+
+
+def best_of(shown: Sequence[Shown]) -> Sequence[Shown]:
+    return shown[:MOST_SHOWN]
+
+
+def points_a_unit(earning: Earning | None, currency: str) -> str | None:
+    """The points that a unit of money earns, before they are rounded."""
+    if earning is None:
+        return None
+    exact = Fraction(earning.of_units * 10 ** decimals_of(currency), earning.over)
+    return plain((Decimal(exact.numerator) / Decimal(exact.denominator)).normalize())
+
+
+def _ranked(times: Counter[str]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(times.items(), key=lambda each: (-each[1], each[0])))

@@ -1,0 +1,171 @@
+"""Answers what is near a point: exactly where, from memory, with what is on offer there."""
+
+from collections.abc import Collection, Iterable
+from typing import Final, Protocol, TypeAlias
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Unavailable
+from abacus.engage.nearby.decide.ask import Around, Categories, MaySee, Near, NearbyAsk, Where
+from abacus.engage.nearby.decide.here import NOTHING_HERE, Here, OnOffer, counted
+from abacus.engage.nearby.decide.meaning import spot_of, tags_of, tags_of_spot
+from abacus.engage.nearby.decide.territory import RegionIds, Territory
+from abacus.engage.nearby.offers_here import MembersHere, OffersHere
+from abacus.engage.offers.decide.armed import Armed
+from abacus.engage.offers.decide.asked import micros
+from abacus.engage.offers.decide.offer_index import OfferIndex
+from abacus.platform.loop_turn import LoopTurn
+from abacus.platform.reading.caches import Caches
+from abacus.platform.reading.decide.lifetimes import Lifetimes
+from abacus.platform.reading.types import Answer, Route
+from abacus.signals.places.decide.country_map import Maps
+from abacus.signals.places.decide.opening import Opening
+from abacus.signals.places.decide.place import Place
+from abacus.signals.places.decide.place_index import Keep, PlaceIndex
+from abacus.signals.places.decide.point import Point
+
+ROUTE: Final = "nearby.categories"
+_MOST_BYTES: Final = 48 * 1024 * 1024
+_LIFETIMES: Final = Lifetimes(fresh_s=30.0, stale_s=270.0, away_s=300.0)
+_OF_COUNT: Final = 150  # bytes
+_OF_TAG: Final = 120
+_OLD_S: Final = 40.0  # three readings of what is kept in memory have failed
+_TOO_OLD_S: Final = 600.0
+
+# The countries that the caller may see, the regions of a point, and since when the clock has changed nothing there.
+_Key: TypeAlias = tuple[tuple[str, ...], RegionIds, int]
+
+
+class Ground(Protocol):
+    """Where places and regions lie, as a process keeps it. `age_s` is how long ago all was read that is answered from;
+    what changes is announced besides.
+    """
+
+    @property
+    def age_s(self) -> float: ...
+    def territory(self) -> Territory: ...
+    def places(self) -> PlaceIndex: ...
+    def maps(self) -> Maps: ...
+
+
+class Nearby:
+    """One for each process. Its methods raise `Unavailable` where what is known is too old."""
+
+    def __init__(self, ground: Ground, offers: OffersHere, index: OfferIndex, caches: Caches, *, clock: Clock) -> None:
+        self._ground = ground
+        self._offers = offers
+        self._clock = clock
+        self._since: dict[tuple[tuple[str, ...], RegionIds], int] = {}
+        route = Route[_Key, OnOffer](
+            ROUTE, _LIFETIMES, _MOST_BYTES, size_of=self._size_of, tags_of=self._tags_of, within_s=None
+        )
+        self._cache = caches.of(route, self._counted)
+        index.hear(self)
+
+    def came(self, armed: Armed) -> None:
+        self._cache.drop(tags_of(armed))
+
+    left = spent = came
+
+    def places_changed(self, ids: Iterable[str], cells: Iterable[RegionIds]) -> None:
+        """Places came to these regions, or left them."""
+        self._offers.places_changed(ids)
+        self._cache.drop([_tag_of_cell(each) for each in cells])
+
+    def regions_changed(self) -> None:
+        self._since.clear()
+        self._cache.drop_all()
+
+    def where(self, point: Point) -> Where:
+        territory = self._ground.territory()
+        found = territory.regions.at(point)
+        return Where(territory.ids(found), None if found else territory.regions.nearest(point))
+
+    async def around(self, ask: NearbyAsk, may_see: MaySee, members: MembersHere) -> Around:
+        known_s, territory, opening = (
+            self._known_s(),
+            self._ground.territory(),
+            Opening(self._clock.now(), self._ground.maps()),
+        )
+        places = self._ground.places()
+        keep = _kept(ask, territory.countries(), may_see, opening)
+        near = places.nearest(ask.point, ask.k, ask.radius_m, keep, sought=ask.sought)
+        meanings = [self._offers.meaning(place, territory.regions_of(place)) for place, _ in near]
+        age_s = 0.0
+        if ask.member_id is not None:
+            here = await members.told(meanings, ask.member_id)
+        else:
+            here = []
+            for each in meanings:
+                if each is None:
+                    here.append(NOTHING_HERE)
+                    continue
+                value, since_s = await self._offers.of_everybody(each)
+                here.append(value)
+                age_s = max(age_s, since_s)
+        told = [
+            Near(place, metres, opening.is_open(place), each) for (place, metres), each in zip(near, here, strict=True)
+        ]
+        is_degraded = known_s > _OLD_S or any(each.is_degraded for each in here)
+        return Around(self.where(ask.point), told, max(age_s, known_s if known_s > _OLD_S else 0.0), is_degraded)
+
+    async def categories(self, point: Point, may_see: MaySee) -> Categories:
+        known_s, where = self._known_s(), self.where(point)
+        countries = tuple(sorted(filter(may_see, self._ground.territory().countries()))) if where.regions else ()
+        if not countries:
+            return Categories(where, OnOffer((), ()), 0.0, is_degraded=known_s > _OLD_S)
+        answer = await self._on_offer(countries, where.regions)
+        age_s = max(answer.age_s, known_s if known_s > _OLD_S else 0.0)
+        return Categories(where, answer.value, age_s, answer.value.is_degraded or known_s > _OLD_S)
+
+    async def _on_offer(self, countries: tuple[str, ...], regions: RegionIds) -> Answer[OnOffer]:
+        now, asked = micros(self._clock.now()), (countries, regions)
+        answer = await self._cache.get((*asked, self._since.get(asked, 0)))
+        while answer.value.until <= now:
+            self._since[asked] = answer.value.until
+            answer = await self._cache.get((*asked, answer.value.until))
+        return answer
+
+    async def _counted(self, key: _Key) -> OnOffer:
+        countries, regions, _ = key
+        here, turn = list[tuple[Place, Here]](), LoopTurn()
+        for place in self._places_in(countries, regions):
+            if (meaning := self._offers.meaning(place, regions)) is not None:
+                here.append((place, (await self._offers.of_everybody(meaning)).value))
+                await turn.rest()
+        return counted(here)
+
+    def _tags_of(self, key: _Key, _on_offer: OnOffer) -> Collection[str]:
+        countries, regions, _ = key
+        tags = {_tag_of_cell(regions)}
+        for place in self._places_in(countries, regions):
+            tags.update(tags_of_spot(spot_of(place, regions)))
+        return tags
+
+    def _places_in(self, countries: Collection[str], regions: RegionIds) -> list[Place]:
+        places = map(self._ground.places().of, self._ground.territory().within(regions))
+        return [each for each in places if each is not None and each.country in countries]
+
+    def _size_of(self, key: _Key, on_offer: OnOffer) -> int:
+        counts = len(on_offer.categories) + len(on_offer.brands)
+        return _OF_COUNT * counts + _OF_TAG * len(self._tags_of(key, on_offer))
+
+    def _known_s(self) -> float:
+        """How long ago it was read what is answered from. Raises `Unavailable` where that is too long."""
+        age_s = self._ground.age_s
+        if age_s > _TOO_OLD_S:
+            raise Unavailable("places", f"what is known is {age_s:.0f} s old")
+        return age_s
+
+
+def _tag_of_cell(regions: RegionIds) -> str:
+    return f"cell:{','.join(regions)}"
+
+
+def _kept(ask: NearbyAsk, countries: Collection[str], may_see: MaySee, opening: Opening) -> Keep | None:
+    """None where all are kept."""
+    seen = {each for each in countries if may_see(each)}
+    if len(seen) == len(countries):
+        return (lambda place: opening.is_open(place) is True) if ask.open_now else None
+    if ask.open_now:
+        return lambda place: place.country in seen and opening.is_open(place) is True
+    return lambda place: place.country in seen

@@ -1,0 +1,195 @@
+"""What is on offer at places: for everybody kept by what it follows from, for a member asked each time."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+from abacus.core.clock import Clock
+from abacus.core.errors import SetAside
+from abacus.engage.nearby.decide.clockwork import unchanged_until
+from abacus.engage.nearby.decide.here import NOTHING_HERE, Here, best_of, points_a_unit
+from abacus.engage.nearby.decide.meaning import KeysInUse, Meaning, Priced, spot_of, tags_of
+from abacus.engage.offers.decide.armed import Armed
+from abacus.engage.offers.decide.ask import Answer as Offered
+from abacus.engage.offers.decide.ask import Ask, Scenario, Shown
+from abacus.engage.offers.decide.asked import micros
+from abacus.engage.offers.decide.asker import Asker, Question
+from abacus.engage.offers.decide.currencies import exact_units
+from abacus.engage.offers.decide.offer_index import OfferIndex
+from abacus.engage.offers.decide.purchase import Purchases
+from abacus.engage.offers.decide.saving import half_up
+from abacus.engage.offers.qualifier import OtherCountry, Qualifier
+from abacus.platform.reading.caches import Caches
+from abacus.platform.reading.decide.lifetimes import Lifetimes
+from abacus.platform.reading.types import Answer, Route
+from abacus.pricing.decide.card import BASE_TIER, PublishedCard
+from abacus.signals.places.decide.country_map import Maps
+from abacus.signals.places.decide.place import Place
+
+ROUTE: Final = "nearby.offers"
+_MOST_BYTES: Final = 96 * 1024 * 1024
+# Of what changes without being announced: values that rules of offers look up.
+_LIFETIMES: Final = Lifetimes(fresh_s=30.0, stale_s=270.0, away_s=300.0)
+_OF_KEY: Final = 400  # bytes
+_TRY_AGAIN: Final = 5_000_000  # microseconds until what is missing is looked for again
+
+# A meaning, and since when the clock has changed nothing of its offers: 0 until it first did.
+_Key: TypeAlias = tuple[Meaning, int]
+
+# Writes the best offers of a place as an answer has them, with the currency.
+WriteOffers: TypeAlias = Callable[[Sequence[Shown], str], bytes]
+
+
+class _Meant(NamedTuple):
+    """The meaning of a place, as it was found in these regions with this card."""
+
+    regions: tuple[str, ...]
+    priced: Priced
+    meaning: Meaning
+
+
+class OffersHere:
+    """One for each process. Its methods raise `Unavailable`. `maps` has the typical purchase of each country, by which
+    offers are ranked.
+    """
+
+    def __init__(
+        self,
+        qualifier: Qualifier,
+        index: OfferIndex,
+        maps: Callable[[], Maps],
+        caches: Caches,
+        *,
+        clock: Clock,
+        write: WriteOffers,
+    ) -> None:
+        self._qualifier = qualifier.quietly()
+        self._index = index
+        self._maps = maps
+        self._clock = clock
+        self._write = write
+        self._purchases = Purchases()
+        self._keys = KeysInUse(index)
+        self._keys_seen = self._keys.changes
+        self._meant: dict[str, _Meant] = {}
+        self._equal: dict[Meaning, Meaning] = {}  # one object for all that are equal
+        self._priced: dict[str, tuple[PublishedCard, object, Priced]] = {}
+        self._since: dict[Meaning, int] = {}
+        route = Route[_Key, Here](
+            ROUTE,
+            _LIFETIMES,
+            _MOST_BYTES,
+            size_of=lambda _, here: _OF_KEY + len(here.offers),
+            tags_of=lambda key, _: key[0].tags(),
+            within_s=None,
+        )
+        self._cache = caches.of(route, self._computed)
+        index.hear(self)
+
+    def rehearsing(self, qualifier: Qualifier) -> "MembersHere":
+        """What is on offer for members of the sandbox."""
+        return MembersHere(self, qualifier.quietly())
+
+    @property
+    def of_members(self) -> "MembersHere":
+        return MembersHere(self, self._qualifier)
+
+    def came(self, armed: Armed) -> None:
+        self._cache.drop(tags_of(armed))
+
+    left = spent = came
+
+    def places_changed(self, ids: Iterable[str]) -> None:
+        for each in ids:
+            self._meant.pop(each, None)
+
+    def meaning(self, place: Place, regions: tuple[str, ...]) -> Meaning | None:
+        """None where no rate card is in force in the country of the place."""
+        priced = self.priced(place.country)
+        if priced is None:
+            return None
+        if self._keys_seen != self._keys.changes:
+            self._keys_seen = self._keys.changes
+            self._meant.clear()
+            self._equal.clear()
+            self._since.clear()
+        meant = self._meant.get(place.id)
+        if meant is not None and meant.regions is regions and meant.priced is priced:
+            return meant.meaning
+        meaning = self._keys.meaning(spot_of(place, regions), priced)
+        meaning = self._equal.setdefault(meaning, meaning)
+        self._meant[place.id] = _Meant(regions, priced, meaning)
+        return meaning
+
+    def priced(self, country: str) -> Priced | None:
+        """The same object as long as nothing has changed."""
+        try:
+            card = self._qualifier.card(country)
+        except SetAside:
+            return None
+        map_ = self._maps().of(country)
+        known = self._priced.get(country)
+        if known is not None and known[0] is card and known[1] is map_:
+            return known[2]
+        currency = card.card.currency
+        exact = exact_units(map_.typical_purchase, currency)
+        purchase = half_up(exact.numerator, exact.denominator)
+        priced = Priced(card.name, currency, purchase, frozenset(card.card.verticals))
+        self._priced[country] = card, map_, priced
+        return priced
+
+    async def of_everybody(self, meaning: Meaning) -> Answer[Here]:
+        now = micros(self._clock.now())
+        answer = await self._cache.get((meaning, self._since.get(meaning, 0)))
+        while answer.value.until <= now:
+            self._since[meaning] = answer.value.until
+            answer = await self._cache.get((meaning, answer.value.until))
+        return answer
+
+    async def _computed(self, key: _Key) -> Here:
+        meaning, _ = key
+        at = self._clock.now()
+        answer = await self._answered(self._qualifier, meaning, None)
+        item = meaning.item()
+        asked = self._index.ask(Asker(meaning.country, at), Question(item, item.line))
+        groups = self._index.groups(asked)
+        until = unchanged_until((each for group in groups for each in group.offers), asked)
+        if answer.reading.is_degraded:
+            until = min(until, asked.at + _TRY_AGAIN)
+        return self._here(meaning, answer)._replace(until=until)
+
+    async def for_member(self, qualifier: Qualifier, meaning: Meaning, member_id: str) -> Here:
+        """Who has points in another country is anybody here."""
+        try:
+            return self._here(meaning, await self._answered(qualifier, meaning, member_id))
+        except OtherCountry:
+            return (await self.of_everybody(meaning)).value
+
+    async def _answered(self, qualifier: Qualifier, meaning: Meaning, member_id: str | None) -> Offered:
+        """A purchase is a basket by itself."""
+        card = qualifier.card(meaning.country)
+        return await qualifier.qualify(Ask(card, [meaning.item()], Scenario.ALL, member_id))
+
+    def _here(self, meaning: Meaning, answer: Offered) -> Here:
+        (of_item,) = answer.items
+        shown = [] if of_item.best is None else [of_item.best, *of_item.others]
+        card, tier = self._qualifier.card(meaning.country), answer.reading.tier or BASE_TIER
+        earning = self._purchases.earning(of_item.item, card, tier)
+        offers = self._write(best_of(shown), meaning.currency)
+        earns = points_a_unit(earning, meaning.currency)
+        return Here(offers, len(shown), earns, is_degraded=answer.reading.is_degraded)
+
+
+class MembersHere:
+    """What is on offer for members of the ledger, or of a sandbox."""
+
+    def __init__(self, offers: OffersHere, qualifier: Qualifier) -> None:
+        self._offers = offers
+        self._qualifier = qualifier
+
+    async def told(self, meanings: Sequence[Meaning | None], member_id: str) -> list[Here]:
+        """At places with these meanings; those that mean the same are asked for once."""
+        found: dict[Meaning | None, Here] = {None: NOTHING_HERE}
+        for each in meanings:
+            if each is not None and each not in found:
+                found[each] = await self._offers.for_member(self._qualifier, each, member_id)
+        return [found[each] for each in meanings]

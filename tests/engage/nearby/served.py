@@ -1,0 +1,228 @@
+"""What is near a point, at work: a few regions that share borders, places on both sides of them, and any offers."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from math import inf, nextafter
+from typing import Any, Final, NamedTuple
+
+from hypothesis import strategies as st
+
+from abacus.api.nearby.told import offers_told
+from abacus.engage.nearby.decide.ask import NearbyAsk
+from abacus.engage.nearby.decide.here import Here, best_of, counted
+from abacus.engage.nearby.decide.territory import Territory
+from abacus.engage.nearby.nearby import Nearby
+from abacus.engage.nearby.offers_here import OffersHere
+from abacus.engage.offers.decide.ask import Ask, Scenario
+from abacus.engage.offers.decide.basket import Item
+from abacus.engage.offers.decide.offer import Benefit, Offer
+from abacus.engage.offers.decide.offer_index import OfferIndex
+from abacus.engage.offers.qualifier import Qualifier
+from abacus.platform.reading.caches import Caches
+from abacus.pricing.decide.book import CardBook
+from abacus.signals.facts.types import FactRegistry
+from abacus.signals.places.decide.country_index import build
+from abacus.signals.places.decide.country_map import CountryMap, Maps
+from abacus.signals.places.decide.place import Place
+from abacus.signals.places.decide.place_index import PlaceIndex
+from abacus.signals.places.decide.point import Point
+from abacus.signals.places.decide.region import Region
+from abacus.signals.places.decide.region_index import RegionIndex
+from tests.engage.offers.any_offers import offers as any_offers
+from tests.engage.offers.examples import NOW, PERCENT, offer, within
+from tests.engage.offers.taken import CARD
+from tests.engage.offers.tilled import Strangers
+from tests.support.cached_routes import CachedRoute
+from tests.support.fixed_clock import FixedClock
+
+BORDER: Final = 103.5  # of centre and east
+PURCHASE: Final = 2_000  # 20 dollars
+_BEFORE, _BEYOND = nextafter(BORDER, -inf), nextafter(BORDER, inf)
+_LONGITUDES: Final = (102.5, 103.0, 103.2, 103.49999, BORDER, 103.50001, 103.9)
+
+
+def square(id_: str, west: float, east: float, priority: int = 0) -> Region:
+    ring = ((west, 1.0), (east, 1.0), (east, 2.0), (west, 2.0), (west, 1.0))
+    return Region(id_, id_.title(), "zone", priority, "SG", ((ring,),))
+
+
+def regions(*there: Region, edition: int = 1) -> RegionIndex:
+    return RegionIndex({"SG": build(there)}, {"SG": edition})
+
+
+def place(id_: str, lon: float, merchant: str = "m1", **changes: Any) -> Place:
+    at = Place(
+        id=id_,
+        name=id_.title(),
+        point=(lon, 1.5),
+        country="SG",
+        merchant=merchant,
+        brand="b1",
+        categories=("food", "noodles"),
+    )
+    return at._replace(**changes)
+
+
+PLACES: Final = (
+    place("s1", 103.2),
+    place("s2", 103.49),
+    place("s3", BORDER, "m2", brand="b2", categories=("rides",)),
+    place("s4", 103.51, "m2", brand=None, categories=()),
+    place("s5", 102.9),
+)
+REGIONS: Final = (square("centre", 103.0, BORDER, 1), square("east", BORDER, 104.0), square("sg", 102.95, 104.0))
+
+
+class StandingGround:
+    """Places and regions that a test lays out."""
+
+    def __init__(self, at: RegionIndex, *places: Place) -> None:
+        self.age_s = 0.0
+        self._places = PlaceIndex()
+        self._territory = Territory(at)
+        for each in places:
+            self.put(each)
+
+    def put(self, each: Place) -> None:
+        self._places.put(each)
+        self._territory.put(each)
+
+    def territory(self) -> Territory:
+        return self._territory
+
+    def places(self) -> PlaceIndex:
+        return self._places
+
+    def maps(self) -> Maps:
+        return Maps({"SG": CountryMap("SG", "Asia/Singapore")}, frozenset({"SG"}))
+
+
+@dataclass(frozen=True)
+class Served:
+    """All that answers about a point, with its clock and its offers."""
+
+    clock: FixedClock
+    index: OfferIndex
+    qualifier: Qualifier
+    ground: StandingGround
+    offers: OffersHere
+    nearby: Nearby
+
+    async def exact(self, at: Place) -> Here:
+        """What is on offer for everybody at a place, by all that the place says."""
+        territory = self.ground.territory()
+        item = Item("", "", at.merchant, at.brand or "", at.categories, PURCHASE, "SGD")
+        item = item._replace(place=at.id, regions=territory.regions_of(at))
+        (answer,) = (await self.qualifier.qualify(Ask(CARD, [item], Scenario.ALL))).items
+        shown = [answer.best, *answer.others] if answer.best is not None else []
+        earns = {"rides": "1", "food": "2"}.get(next(iter(at.categories), ""))
+        return Here(offers_told(best_of(shown), "SGD"), len(shown), earns)
+
+
+def served(*offers: Offer) -> Served:
+    clock, index, book = FixedClock(NOW), OfferIndex(), CardBook([CARD])
+    for each in offers:
+        index.put(each, None)
+    qualifier = Qualifier(
+        lambda: index, lambda: book, members=Strangers(), segments=dict, facts=FactRegistry(), clock=clock
+    )
+    ground, caches = StandingGround(regions(*REGIONS), *PLACES), Caches(clock, settings={})
+    here = OffersHere(qualifier, index, ground.maps, caches, clock=clock, write=offers_told)
+    return Served(clock, index, qualifier, ground, here, Nearby(ground, here, index, caches, clock=clock))
+
+
+class Change(NamedTuple):
+    """Time goes by, then an offer comes in place of that of its number, or goes, or its budget does."""
+
+    minutes: int
+    came: Offer | None = None
+    gone: int | None = None
+    spent: frozenset[int] | None = None
+    moved: Place | None = None
+
+
+_NUMBERS: Final = st.integers(1, 39)
+_changes: Final = st.builds(
+    Change,
+    st.sampled_from((0, 0, 1, 14, 60, 8 * 60)),
+    came=st.none() | any_offers().map(lambda drawn: drawn[0]),
+    gone=st.none() | _NUMBERS,
+    spent=st.none() | st.frozensets(_NUMBERS, max_size=3),
+    moved=st.none() | st.builds(place, st.sampled_from(("s1", "s3")), st.sampled_from(_LONGITUDES)),
+)
+
+
+class _AtWork:
+    """A route that is changed."""
+
+    def __init__(self) -> None:
+        self.served = served(*(offer(each, Benefit(PERCENT, Decimal(each))) for each in (5, 6)))
+
+    async def change(self, change: Change) -> None:
+        index, ground, nearby = self.served.index, self.served.ground, self.served.nearby
+        self.served.clock.set(self.served.clock.now() + timedelta(minutes=change.minutes))
+        if change.came is not None:
+            index.put(change.came, None)
+        if change.gone is not None:
+            index.remove(change.gone)
+        if change.spent is not None:
+            index.spent = change.spent
+        if change.moved is not None:
+            left = ground.territory().regions_of(change.moved)
+            ground.put(change.moved)
+            nearby.places_changed([change.moved.id], [left, ground.territory().regions_of(change.moved)])
+
+
+class OffersAtWork(_AtWork):
+    def key_of(self, request: str) -> Any:
+        at = self._place(request)
+        return self.served.offers.meaning(at, self.served.ground.territory().regions_of(at))
+
+    async def cached(self, request: str) -> Here:
+        return (await self.served.offers.of_everybody(self.key_of(request))).value._replace(until=0)
+
+    async def uncached(self, request: str) -> Here:
+        return (await self.served.exact(self._place(request)))._replace(until=0)
+
+    def _place(self, id_: str) -> Place:
+        found = self.served.ground.places().of(id_)
+        assert found is not None
+        return found
+
+
+class CategoriesAtWork(_AtWork):
+    def key_of(self, request: Point) -> Any:
+        return self.served.nearby.where(request).regions
+
+    async def cached(self, request: Point) -> Any:
+        found = await self.served.nearby.categories(request, lambda _: True)
+        return found.on_offer._replace(until=0)
+
+    async def uncached(self, request: Point) -> Any:
+        territory, places = self.served.ground.territory(), self.served.ground.places()
+        here = self.key_of(request)
+        there = [each for each in places if here and territory.regions_of(each) == here]
+        found = counted([(each, await self.served.exact(each)) for each in there])
+        return found._replace(until=0)
+
+
+@asynccontextmanager
+async def _offers() -> AsyncIterator[OffersAtWork]:
+    yield OffersAtWork()
+
+
+@asynccontextmanager
+async def _categories() -> AsyncIterator[CategoriesAtWork]:
+    yield CategoriesAtWork()
+
+
+_points: Final = st.builds(lambda lon: (lon, 1.5), st.sampled_from((*_LONGITUDES, _BEFORE, _BEYOND)))
+OFFERS_HERE: Final = CachedRoute[str, Change](
+    "nearby.offers", st.sampled_from([each.id for each in PLACES]), _changes, _offers
+)
+CATEGORIES: Final = CachedRoute[Point, Change]("nearby.categories", _points, _changes, _categories)
+NEAR_BORDER: Final = NearbyAsk((BORDER, 1.5), k=3)
+CENTRE_ONLY: Final = within("region centre")

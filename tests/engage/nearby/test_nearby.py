@@ -1,0 +1,132 @@
+"""What is near a point is exact, and what is on offer there is what an offer's conditions say."""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Final
+
+import pytest
+
+from abacus.core.errors import Unavailable
+from abacus.engage.nearby.decide.ask import Around, NearbyAsk
+from abacus.engage.offers.decide.offer import Audience, Benefit, Scope
+from abacus.signals.places.decide.place_index import Sought
+from tests.engage.nearby.served import BORDER, CENTRE_ONLY, NEAR_BORDER, PLACES, Served, place, served
+from tests.engage.offers.examples import EVERYTHING, NOW, PERCENT, offer, within
+
+pytestmark = pytest.mark.once
+
+TENTH: Final = Benefit(PERCENT, Decimal(10))
+FIFTH: Final = Benefit(PERCENT, Decimal(20))
+ALL: Final = offer(1, TENTH)
+CENTRE: Final = offer(2, FIFTH, scope=Scope(everything=True, values=CENTRE_ONLY))
+NOODLES_IN_CENTRE: Final = offer(
+    3, FIFTH, scope=Scope(values=within("category noodles", "region centre"), excepted=within("place s1"))
+)
+
+
+async def around(at: Served, ask: NearbyAsk = NEAR_BORDER) -> Around:
+    return await at.nearby.around(ask, lambda _: True, at.offers.of_members)
+
+
+def names(found: Around) -> list[tuple[str, list[str], int]]:
+    return [
+        (each.place.id, [one["offer"] for one in json.loads(each.here.offers)], each.here.in_all)
+        for each in found.places
+    ]
+
+
+async def test_offers_of_a_region_are_at_its_places_and_not_across_its_border() -> None:
+    found = await around(served(ALL, CENTRE))
+    assert (found.where.regions, found.is_degraded) == (("east", "sg"), False)
+    assert names(found) == [("s3", ["offer_1"], 1), ("s2", ["offer_2", "offer_1"], 2), ("s4", ["offer_1"], 1)]
+    assert [round(each.metres) for each in found.places] == [0, 1112, 1112]
+    assert [each.here.earns for each in found.places] == ["1", "2", None]
+
+
+async def test_a_scope_of_items_and_regions_holds_for_both_and_not_where_it_is_excepted() -> None:
+    found = await around(served(NOODLES_IN_CENTRE), NearbyAsk((103.3, 1.5), radius_m=50_000))
+    assert {id_: offers for id_, offers, _ in names(found)} == {
+        "s1": [],
+        "s2": ["offer_3"],
+        "s3": [],
+        "s4": [],
+        "s5": [],
+    }
+
+
+async def test_few_are_shown_of_many_the_best_first() -> None:
+    many = [offer(each, Benefit(PERCENT, Decimal(each))) for each in range(1, 8)]
+    (first, *_) = names(await around(served(*many)))
+    assert first == ("s3", ["offer_7", "offer_6", "offer_5"], 7)
+
+
+async def test_a_member_has_its_own_offers_and_who_is_away_those_for_everybody() -> None:
+    invited = replace(ALL, audience=Audience.INVITATION)
+    at = served(invited, CENTRE)
+    found = await around(at, NEAR_BORDER._replace(member_id="bob"))
+    assert [count for _, _, count in names(found)] == [0, 1, 0]
+
+
+async def test_what_is_sought_is_kept() -> None:
+    at = served()
+    found = await around(at, NEAR_BORDER._replace(sought=Sought(merchant="m2")))
+    assert [each.place.id for each in found.places] == ["s3", "s4"]
+    at.ground.put(place("s6", BORDER, hours="Mo-Su 08:00-10:00"))
+    opened = await around(at, NEAR_BORDER._replace(open_now=True))
+    assert opened.places == []  # it is eight in the evening there
+    at.clock.set(NOW - timedelta(hours=11))
+    opened = await around(at, NEAR_BORDER._replace(open_now=True))
+    assert [(each.place.id, each.is_open) for each in opened.places] == [("s6", True)]
+    assert (await at.nearby.around(NEAR_BORDER, lambda _: False, at.offers.of_members)).places == []
+
+
+async def test_outside_of_all_regions_the_nearest_one_is_told() -> None:
+    at = served(ALL)
+    found = await around(at, NearbyAsk((102.9, 1.5), k=1))
+    assert (found.where.regions, [each.place.id for each in found.places]) == ((), ["s5"])
+    assert found.where.nearest is not None
+    region, metres = found.where.nearest
+    assert (region.id, round(metres)) == ("sg", 5558)
+    here = await at.nearby.categories((102.9, 1.5), lambda _: True)
+    assert (here.where, here.on_offer.categories) == (found.where, ())
+
+
+async def test_categories_and_brands_are_counted_where_something_is_on_offer() -> None:
+    at = served(offer(1, TENTH, scope=Scope(values=within("merchant m1"))))
+    centre = await at.nearby.categories((103.3, 1.5), lambda _: True)
+    assert (centre.on_offer.categories, centre.on_offer.brands) == ((("food", 2), ("noodles", 2)), (("b1", 2),))
+    assert (await at.nearby.categories((BORDER, 1.5), lambda _: True)).on_offer.categories == ()
+    assert (await at.nearby.categories((103.3, 1.5), lambda _: False)).on_offer.categories == ()
+
+
+async def test_what_is_old_is_told_and_then_nothing_is() -> None:
+    at = served(ALL)
+    at.ground.age_s = 100.0
+    found = await around(at)
+    assert (found.age_s, found.is_degraded, len(found.places)) == (100.0, True, 3)
+    at.ground.age_s = 700.0
+    with pytest.raises(Unavailable, match="700 s old"):
+        await around(at)
+    with pytest.raises(Unavailable):
+        await at.nearby.categories((103.3, 1.5), lambda _: True)
+
+
+async def test_an_answer_ends_with_the_clock_and_not_before() -> None:
+    happy = offer(1, TENTH, hours=((21 * 60, 22 * 60),))  # it is eight in the evening in Singapore
+    ends = offer(2, TENTH, ends_at=NOW + timedelta(minutes=7))
+    at = served(happy, ends, offer(3, TENTH, scope=EVERYTHING))
+    told = []
+    for minutes in (0, 6, 7, 59, 60, 119, 120):
+        at.clock.set(NOW + timedelta(minutes=minutes))
+        told.append(names(await around(at))[0][2])
+    assert told == [2, 2, 1, 1, 2, 2, 1]
+
+
+async def test_places_that_mean_the_same_share_an_answer() -> None:
+    at = served(ALL, CENTRE)
+    territory = at.ground.territory()
+    meanings = {each.id: at.offers.meaning(each, territory.regions_of(each)) for each in PLACES}
+    assert meanings["s1"] is meanings["s2"]
+    assert len({*meanings.values()}) == 4  # in the centre; rides and nothing in the east; outside of all
