@@ -69,7 +69,10 @@ from abacus.signals.counters.wiring import cassandra_of
 from abacus.signals.events.kind import Reserved, SourceDesk
 from abacus.signals.events.wiring import broker_topics, built_in_sources, recent_events
 from abacus.signals.places.kind import map_desk
-from abacus.signals.places.locating import locate_in_use
+from abacus.signals.places.locating import locating
+from abacus.signals.places.place_desk import PlaceDesk
+from abacus.signals.places.region_desk import RegionDesk
+from abacus.signals.places.wiring import maps_in_use, regions_in_use
 from abacus.signals.segments.desk import SegmentDesk
 
 DATABASE_WITHIN_S: Final = 5.0
@@ -118,7 +121,10 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
     wiring.beside(keep_tidying(pool, clock, large.approvals))
     places, watch = await _places(wiring, pool, pipeline), WatchStore(pool)
     wiring.beside(keep_watching(places, watch, clock))
-    recent, topics = recent_events(wiring, await locate_in_use(wiring, pool)), broker_topics(wiring)
+    maps, regions = maps_in_use(wiring, pool), regions_in_use(wiring, pool)
+    for each in (maps, regions):
+        await until_available(each.refresh, wiring.health)
+    recent, topics = recent_events(wiring, locating(regions.value)), broker_topics(wiring)
     moves, of = moves_of(wiring, pool), await looked_up(wiring, pool)
     rooms = Rooms(
         directory,
@@ -139,6 +145,10 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
         category_desk(pool, clock),
         ContactDesk(pool, clock, large.approvals),
         map_desk(pool, clock),
+        maps,
+        regions,
+        RegionDesk(pool, clock, large.approvals),
+        PlaceDesk(pool, clock),
         offer_preview(wiring, pool, cards.book, STANDING, of),
         RewardDesk(pool, clock, large.approvals),
         reward_preview(pool, clock, moves, cards.book, of),

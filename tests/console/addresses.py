@@ -53,6 +53,7 @@ def address(path: str, approval: Approval) -> str:
         "{counter}": "count_rain_drops",
         "/categories/{document}": "/categories/SG",
         "/contact/{document}": "/contact/SG",
+        "/places/{document}/map": "/places/SG/map?lat=1.301&lon=103.801",
         "/places/{document}": "/places/SG",
         "/events/{document}": "/events/weather",
         "/downstreams/{document}": "/downstreams/coupons",

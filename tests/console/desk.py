@@ -77,7 +77,10 @@ from abacus.signals.counters.counter_desk import CounterDesk
 from abacus.signals.events.decide.builtin import built_in
 from abacus.signals.events.kind import Reserved, SourceDesk
 from abacus.signals.facts.types import FactRegistry
-from abacus.signals.places.kind import map_desk
+from abacus.signals.places.kind import MapDirectory, map_desk
+from abacus.signals.places.place_desk import PlaceDesk
+from abacus.signals.places.region_desk import RegionDesk
+from abacus.signals.places.region_directory import RegionDirectory
 from abacus.signals.segments.desk import SegmentDesk
 from abacus.signals.segments.sets import segment_sets
 from tests.support.staff import ADMIN
@@ -244,6 +247,9 @@ async def desk(
     deliveries = Deliveries(pool, moves, cards.book, clock)
     members = Members(pool, standing=STANDING, clock=clock, caches=Caches(clock))
     large = approving(pool, clock, move, Alone(10, 10), SOURCES)
+    maps, regions = MapDirectory(pool), RegionDirectory(pool)
+    for each in (maps, regions):
+        await each.refresh()
     async with AsyncExitStack() as stack:
         stack.push_async_callback(limiter.close)
         stack.push_async_callback(members.close)
@@ -290,6 +296,10 @@ async def desk(
                 category_desk(pool, clock),
                 ContactDesk(pool, clock, large.approvals),
                 map_desk(pool, clock),
+                maps,
+                regions,
+                RegionDesk(pool, clock, large.approvals),
+                PlaceDesk(pool, clock),
                 OfferPreview(pool, cards.book, members=members, facts=FactRegistry()),
                 RewardDesk(pool, clock, large.approvals),
                 RewardPreview(pool, cards.book, admission=admission, deliveries=deliveries),

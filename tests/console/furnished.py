@@ -16,6 +16,7 @@ from abacus.people.store.approvals import Approvals
 from abacus.people.types.approval import Approval
 from abacus.signals.places.decide.map_document import parse_map
 from abacus.signals.places.kind import MapDesk
+from abacus.signals.places.region_directory import RegionDirectory
 from tests.console.asking import (
     BACKTEST,
     BACKTESTED,
@@ -49,6 +50,7 @@ from tests.support.counters import RAIN, publish_counter, publish_weather
 from tests.support.offers import CATEGORIES, LUNCH
 from tests.support.rewards import run_reward
 from tests.support.staff import ADMIN
+from tests.support.town import load_town
 
 
 async def publish_coupons(open_desk: Desk) -> None:
@@ -101,6 +103,8 @@ async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
     await publish_categories(open_desk)
     await publish_contact(open_desk)
     await publish_map(open_desk)
+    await load_town(open_desk.pool, open_desk.clock)
+    await open_desk.rooms[RegionDirectory].refresh()
     await propose_offer(open_desk)
     await propose_journey(open_desk)
     await run(open_desk, BY_HAND)

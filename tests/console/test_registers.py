@@ -61,6 +61,7 @@ async def test_a_source_is_written_in_fields_and_its_page_tells_what_changed(poo
             ("transactions", 0),
             ("points", 0),
             ("tiers", 0),
+            ("places", 0),
             ("visits", 2),
             ("weather", 1),
         ]

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from abacus.signals.places.decide.point import TURN, Point
-from abacus.signals.places.decide.region import Part, Region, Ring
+from abacus.signals.places.decide.region import Part, Region, RegionName, Ring
+from abacus.signals.places.decide.sphere import Box
 
 WIDTH: Final = 900  # units of the picture, which are pixels where it has room
 HEIGHT: Final = 600
@@ -18,6 +19,7 @@ WIDEST: Final = 180.0
 _FINEST: Final = 0.75  # units: points of an outline that are nearer to each other are drawn as one
 _CELL: Final = 14  # units: places in one square are drawn as one
 _NORTHERNMOST: Final = 85.0
+_TURNS: Final = (-TURN, 0.0, TURN)  # a view may reach over the antimeridian, and so may a region
 
 
 class View(NamedTuple):
@@ -48,10 +50,10 @@ class View(NamedTuple):
         lat = self.lat + (HEIGHT / 2 - y) / self.upright
         return max(-90.0, min(90.0, lat)), _wrapped(self.lon + (x - WIDTH / 2) / self.units)
 
-    def box(self) -> tuple[float, float, float, float]:
-        """West, south, east and north. The west may lie below -180, and the east beyond 180."""
+    def box(self) -> Box:
+        """Its west may lie below -180, and its east beyond 180."""
         half = HEIGHT / 2 / self.upright
-        return self.lon - self.span / 2, self.lat - half, self.lon + self.span / 2, self.lat + half
+        return Box(self.lon - self.span / 2, self.lat - half, self.lon + self.span / 2, self.lat + half)
 
     def zoomed(self, times: float) -> "View":
         return view_of(self.lat, self.lon, self.span * times)
@@ -78,6 +80,21 @@ def view_around(points: Iterable[Point]) -> View | None:
     share = math.cos(math.radians(max(-_NORTHERNMOST, min(_NORTHERNMOST, lat))))
     wide = max(max(lons) - min(lons), (max(lats) - min(lats)) / share * WIDTH / HEIGHT)
     return view_of(lat, lon, 1.2 * wide)
+
+
+def largest_in(view: View, boxes: Iterable[tuple[RegionName, Box]]) -> list[RegionName]:
+    """The regions that the view may show, the largest first."""
+    seen = view.box()
+    found = [
+        ((box.east - box.west) * (box.north - box.south), name)
+        for name, box in boxes
+        if box.south <= seen.north and box.north >= seen.south and any(_meet(box, seen, turn) for turn in _TURNS)
+    ]
+    return [name for _, name in sorted(found, key=lambda each: (-each[0], each[1].id))]
+
+
+def _meet(box: Box, seen: Box, turn: float) -> bool:
+    return box.west + turn <= seen.east and box.east + turn >= seen.west
 
 
 class Area(NamedTuple):
@@ -126,7 +143,7 @@ def drawn(view: View, regions: Iterable[Region], places: Iterable[Pin]) -> MapPi
 def _outlines(view: View, part: Part) -> Iterator[str]:
     west, south, east, north = view.box()
     lons, lats = [lon for lon, _ in part[0]], [lat for _, lat in part[0]]
-    for turn in (-TURN, 0.0, TURN):  # a view may reach over the antimeridian, and so may a region
+    for turn in _TURNS:
         if min(lons) + turn < east and max(lons) + turn > west and min(lats) < north and max(lats) > south:
             yield from (_outline(view, ring, turn) for ring in part)
 

@@ -44,6 +44,7 @@ _FOR_ITEM: Final = Statements(OFFERS.table).where("""
         document -> 'scope' ? 'everything' or document -> 'scope' -> 'products' ? :product
         or document -> 'scope' -> 'merchants' ? :merchant or document -> 'scope' -> 'brands' ? :brand
         or document -> 'scope' -> 'categories' ?| :categories::text[]
+        or document -> 'scope' -> 'places' ? :place or document -> 'scope' -> 'regions' ?| :regions::text[]
     )
     order by name limit :most
 )
@@ -94,6 +95,8 @@ class OfferPreview:
             merchant=item.merchant,
             brand=item.brand,
             categories=list(item.categories),
+            place=item.place or "",
+            regions=list(item.regions),
             most=MOST + 1,
         )
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():

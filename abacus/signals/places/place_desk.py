@@ -13,8 +13,8 @@ from abacus.platform.postgres import Also, Pool, nothing_else, together
 from abacus.signals.places.decide.place import Place
 from abacus.signals.places.decide.place_index import PlaceIndex
 from abacus.signals.places.decide.point import Point
-from abacus.signals.places.decide.sphere import DEGREE_M
-from abacus.signals.places.place_store import Entered, PlaceStore, StoredPlace
+from abacus.signals.places.decide.sphere import DEGREE_M, Box
+from abacus.signals.places.place_store import Entered, PlaceStore, Spot, StoredPlace
 
 USUAL_K: Final = 20
 MOST_K: Final = 50
@@ -48,6 +48,10 @@ class PlaceDesk:
         if found is None:
             raise absent("place", id_, "`abacus places nearest LAT LON` prints those near a point")
         return found
+
+    async def within(self, country: str, box: Box, most: int) -> Sequence[Spot]:
+        """At most so many places of a country, where they stand."""
+        return await self._store.within(country, box, most)
 
     async def around(self, point: Point, radius_m: float) -> PlaceIndex:
         """All places within a radius, and some more: for a question now and then."""

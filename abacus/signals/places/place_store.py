@@ -14,6 +14,8 @@ from abacus.core.errors import Refused
 from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
 from abacus.platform.sql import Statement
 from abacus.signals.places.decide.place import Attributes, Place
+from abacus.signals.places.decide.point import Point
+from abacus.signals.places.decide.sphere import Box
 
 _SEPARATOR: Final = ";"  # between categories, none of which holds it
 _COLUMNS: Final = "id, name, country, merchant, lon, lat, brand, categories, hours, timezone, attributes"
@@ -72,6 +74,12 @@ where (version, id) > (:version, :id) and version <= :upto order by version, id 
 _BAND: Final = Statement(f"""
 select {_COLUMNS} from place where lat between :south and :north and not removed
 """)
+_BOX: Final = Statement("""
+select id, name, lon, lat from place
+where country = :country and not removed and lat between :south and :north
+    and (lon between :west and :east or lon - 360 between :west and :east or lon + 360 between :west and :east)
+order by id limit :most
+""")
 
 
 class Entered(NamedTuple):
@@ -80,6 +88,14 @@ class Entered(NamedTuple):
     new: int
     changed: int
     version: int
+
+
+class Spot(NamedTuple):
+    """A place, as a map shows it."""
+
+    id: str
+    name: str
+    at: Point
 
 
 class StoredPlace(NamedTuple):
@@ -178,6 +194,13 @@ class PlaceStore:
         """The places between two latitudes."""
         async with passing_failures():
             return list(map(_place, await self._pool.fetch(*_BAND(south=south, north=north))))
+
+    async def within(self, country: str, box: Box, most: int) -> Sequence[Spot]:
+        """At most so many places of a country, where they stand."""
+        west, south, east, north = box
+        given = {"country": country, "west": west, "south": south, "east": east, "north": north, "most": most}
+        async with passing_failures():
+            return [Spot(id_, name, (lon, lat)) for id_, name, lon, lat in await self._pool.fetch(*_BOX(**given))]
 
 
 async def _begun(connection: Connection) -> int:

@@ -1,7 +1,7 @@
 """The one door to regions: they are read, compared, loaded and looked up here, with the log."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from abacus.core.clock import Clock
@@ -127,6 +127,14 @@ class RegionDesk:
         chosen = numbers if country is None else {country: numbers[country]} if country in numbers else {}
         found = [each for of, number in chosen.items() for each in await self._store.entries(of, number)]
         return sorted(found, key=lambda each: each.name.id)
+
+    async def drawn(self, country: str, ids: Collection[str]) -> list[Region]:
+        """Regions in force with their shapes, in the order of these ids."""
+        numbers = await self._store.in_force()
+        if country not in numbers:
+            return []
+        entries = {each.name.id: each for each in await self._store.entries(country, numbers[country])}
+        return await self._store.regions(entries[each] for each in ids if each in entries)
 
     async def find(self, region_id: str) -> Found:
         """A region in force. Raises `Refused` where there is none."""

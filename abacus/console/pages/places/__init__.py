@@ -3,6 +3,8 @@
 from typing import Final
 
 from abacus.console.pages.drafts.register import register_pages
-from abacus.console.pages.places.maps import MAP_REGISTER
+from abacus.console.pages.places import map_page
+from abacus.console.pages.places.maps import MAP_REGISTER, country_map
+from abacus.console.web.routes import page
 
-SERVED: Final = register_pages(MAP_REGISTER)
+SERVED: Final = (page("/places/{document}/map", map_page.of_country), *register_pages(MAP_REGISTER, country_map))

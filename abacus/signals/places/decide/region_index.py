@@ -2,12 +2,13 @@
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias
 
 from abacus.signals.places.decide.country_index import CountryIndex
 from abacus.signals.places.decide.point import TURN, Point
 from abacus.signals.places.decide.region import RegionName
+from abacus.signals.places.decide.sphere import Box
 
 Found: TypeAlias = tuple[RegionName, ...]
 
@@ -35,6 +36,11 @@ class RegionIndex:
 
     def __len__(self) -> int:
         return len(self._where)
+
+    def boxes(self) -> Iterator[tuple[RegionName, Box]]:
+        """Every region, and where it lies at most."""
+        for country in self._countries:
+            yield from zip(country.names, country.boxes(), strict=True)
 
     def at(self, point: Point) -> Found:
         """The regions that a point lies in, by falling priority, then by id."""
@@ -91,11 +97,14 @@ class _Country:
         near = self.borders.nearest(point)
         return None if near is None else (self.names[near[0]], near[1])
 
+    def boxes(self) -> Iterator[Box]:
+        return map(Box._make, zip(*self._outlines[:4], strict=True))
+
     def cells(self) -> set[int]:
         """The cells of a degree that its regions may reach into."""
         return {
             row * _ROUND + column % _ROUND
-            for west, south, east, north in zip(*self._outlines[:4], strict=True)
+            for west, south, east, north in self.boxes()
             for row in range(math.floor(south) + _SOUTH, math.floor(north) + _SOUTH + 1)
             for column in range(math.floor(west) + _WEST, math.floor(east) + _WEST + 1)
         }
