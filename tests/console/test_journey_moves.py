@@ -78,6 +78,7 @@ async def test_members_are_moved_by_two_people_who_have_seen_where_they_land(poo
         assert (await ben.send(waiting, f"{waiting}/approve", digest=told["digest"])).status_code == 303
         assert (await found(ann, there))["agreed_by"] == "person:ben"
         assert (await ann.send(there, MOVE, act="move", **typed)).headers["location"] == there
+        assert "2 members are inside version 1 yet" in (await ann.see(there)).text
         moving = await ended(open_desk, {**counted, "approval": None, "moved": 2})
         assert moving.arguments == [*between, "--json"]
         seen = [each["words"]["says"] for each in (await found(ben, waiting))["trials"]["value"]]

@@ -97,6 +97,8 @@ class HeardStore:
         """The slices for whose members the events of these topics were read only up to an earlier time. Asked for after
         `upto`, it is of no slice that had not come up to that.
         """
+        if not topics:
+            return {}
         async with passing_failures():
             return {row[0]: row[1] for row in await self._pool.fetch(*_BEHIND(topics=list(topics)))}
 
