@@ -238,10 +238,10 @@ async def test_the_demo_counts_every_message_and_again_awards_nothing_new() -> N
         first = (await abacus("demo", "--transactions", "500", "--data-dir", data_dir, "--json")).json
         assert set(first) == DEMO_KEYS
         assert (first["ledger_verified"], first["reconciled"]) == (True, True)
-        assert first["transactions"] == 503 == first["awarded"] + first["duplicates"] + first["quarantined"]
+        assert first["transactions"] == 505 == first["awarded"] + first["duplicates"] + first["quarantined"]
         assert (first["expired_members"] > 0, first["tier_changes"] > 0, first["notifications"] > 0) == (True,) * 3
         assert first["expired_points"] >= first["expired_members"]
-        assert first["counters"] == plain_counts(first["transactions"] - NAMED - 2)
+        assert first["counters"] == plain_counts(first["transactions"] - NAMED - 4)
         assert first["campaigns"] == CAMPAIGNS
         assert first["journeys"] == JOURNEYS
         assert first["series"] == {
@@ -249,13 +249,14 @@ async def test_the_demo_counts_every_message_and_again_awards_nothing_new() -> N
             "@campaign:demo_third_order:points": 10_000,
             **{f"@journey:{name}:entered": journey["entered"] for name, journey in JOURNEYS.items()},
         }
-        assert first["offers"] == {"reserved": 2, "redeemed": 2, "rolled_back": 1, "points": 50}
-        assert (first["rewards"], first["pending_points"]) == ({"redeemed": 1, "returned": 1, "points": 100}, 30)
-        assert first["documents"] == {"exported": 7 + 2 + 4 + 5 + 3 + 5 + 2, "changed_by_apply": 0}
+        assert first["offers"] == {"reserved": 4, "redeemed": 4, "rolled_back": 1, "by_code": 2, "points": 50}
+        assert first["rewards"] == {"redeemed": 2, "returned": 1, "late": 1, "points": 140}
+        assert first["pending_points"] == 30
+        assert first["documents"] == {"exported": 7 + 2 + 4 + 1 + 5 + 3 + 7 + 3, "changed_by_apply": 0}
         again = (await abacus("demo", "--transactions", "500", "--data-dir", data_dir, "--json")).json
-        # But for the purchase of now, which each run makes.
-        assert (again["awarded"], again["points"], again["expired_members"], again["tier_changes"]) == (1, 30, 0, 0)
-        assert again["duplicates"] == first["awarded"] - 1 + first["duplicates"]
+        # But for the purchases of now, and the refund of one, which each run makes.
+        assert (again["awarded"], again["points"], again["expired_members"], again["tier_changes"]) == (3, 75, 0, 0)
+        assert again["duplicates"] == first["awarded"] - 3 + first["duplicates"]
         assert (again["offers"], again["rewards"]) == (first["offers"], first["rewards"])
         assert set(again["series"]) == set(first["series"])
         assert (again["ledger_verified"], again["reconciled"]) == (True, True)
@@ -269,7 +270,10 @@ async def test_the_demo_shows_the_worked_examples() -> None:
     assert "txn:meals:T-JANE: 60 points (OVO) for jane" in ran.out
     assert "txn:meals:T-EVE-1: 320 points (GRP) for eve" in ran.out
     assert "10.00 SGD x 2 (vertical food) x 1 (eppf SG) x 2 (cashless wallet) x 1.5 (tier silver)" in ran.out
-    assert ran.out.count("recomputed now: same") == 5
+    assert ran.out.count("recomputed now: same") == 7
+    assert "taken back before" in ran.out
+    assert "laksa for SGD 12.00: demo_lunch saves 2.40 and demo_drink saves 1.50; the member pays 8.10" in ran.out
+    assert "eve types the same one, and is refused: code-used" in ran.out
     assert "not demo_big_table: a price of SGD 30.00 or more" in ran.out
     assert "2 meals:eve" in ran.out
     assert max(map(len, ran.out.partition("every point accounted for")[0].splitlines())) <= 80

@@ -31,9 +31,10 @@ _MONTH: Final = Month(2026, 7)  # soon after the stream's own time: most members
 _STALLED_S: Final = 60.0
 _ON_THE_WAY_S: Final = 10.0
 
-# Points that moved and tiers that changed, if nobody was told; messages that wait, and notices without a message.
+# Points that were earned or lapsed and tiers that changed, if nobody was told; messages that wait; notices without any.
 _UNTOLD: Final = Statement("""
-select (select count(*) from transfer t where t.posted_at >= :since and t.points <> 0 and not exists (
+select (select count(*) from transfer t where t.posted_at >= :since and t.points <> 0
+            and t.kind in ('earn', 'expire') and not exists (
             select from notice n where n.member_id = t.member_id
             and n.event_id = t.member_id || ':' || t.program || ':' || t.seq))
     + (select count(*) from tier_change c where c.changed_at >= :since and not exists (

@@ -10,7 +10,11 @@ CODES: Final = 400
 INVITED: Final = "demo_guests"
 LUNCH: Final = "demo_lunch"
 POINTS: Final = "demo_points"
+FRIENDS: Final = "demo_friends"
+WORD: Final = "MAKAN-MAKAN"
+COUPON: Final = "demo_coupon"
 COFFEE: Final = "demo_coffee"
+VOUCHER: Final = "demo_voucher"
 
 _KITCHEN: Final = "demo-kitchen"
 _OF_THE_KITCHEN: Final[Mapping[str, Any]] = {
@@ -25,6 +29,7 @@ OFFERS: Final[Sequence[Mapping[str, Any]]] = (
         "about": "A fifth off, at most 5",
         "benefit": {"percent": "20", "cap": "5"},
         "limits": {"uses": {"overall": 20_000, "member_day": 3}, "money": {"overall": "40000.00"}},
+        "stack": "group:dishes",
     },
     {
         **_OF_THE_KITCHEN,
@@ -32,6 +37,7 @@ OFFERS: Final[Sequence[Mapping[str, Any]]] = (
         "about": "A drink less",
         "benefit": {"amount_off": "1.50"},
         "limits": {"uses": {"overall": 30}},
+        "stack": "always",
     },
     {
         **_OF_THE_KITCHEN,
@@ -56,7 +62,30 @@ OFFERS: Final[Sequence[Mapping[str, Any]]] = (
         "benefit": {"points_plus": 50},
         "limits": {"uses": {"overall": 20_000}},
     },
+    {
+        **_OF_THE_KITCHEN,
+        "name": FRIENDS,
+        "about": "2 off for those who know the word",
+        "benefit": {"amount_off": "2"},
+        "audience": "code",
+        "code": WORD,
+        "limits": {"uses": {"overall": 20_000}},
+    },
 )
+OF_COUPONS: Final[Mapping[str, Any]] = {
+    **_OF_THE_KITCHEN,
+    "name": COUPON,
+    "about": "3 off for each coupon",
+    "benefit": {"amount_off": "3"},
+    "audience": "code",
+    "codes": "pool",
+    "limits": {"unlimited": True},
+}
+FULFILLER: Final[Mapping[str, Any]] = {
+    "name": "demo_vouchers",
+    "kind": "webhook",
+    "url": "https://vouchers.invalid/redemptions",  # nobody answers there
+}
 REWARDS: Final[Sequence[Mapping[str, Any]]] = (
     {
         "name": COFFEE,
@@ -74,6 +103,14 @@ REWARDS: Final[Sequence[Mapping[str, Any]]] = (
         "delivery": {"pool": POOL},
         "when": {"operator": "in", "lhs": "member.tier", "rhs": ["gold", "platinum"]},
         "limits": {"uses": {"overall": 20}},
+    },
+    {
+        "name": VOUCHER,
+        "about": "A voucher that another house sends",
+        "texts": {"en": {"title": "A voucher"}},
+        "price": {"points": 40},
+        "delivery": {"webhook": FULFILLER["name"], "late_after": "1s"},
+        "limits": {"uses": {"overall": 20_000}},
     },
 )
 

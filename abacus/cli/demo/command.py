@@ -24,14 +24,14 @@ from abacus.cli.demo.documents import export_documents
 from abacus.cli.demo.history import tell_story
 from abacus.cli.demo.journeys import Bakery
 from abacus.cli.demo.offers import sold
-from abacus.cli.demo.pending import publish_vesting_card, purchase
+from abacus.cli.demo.pending import publish_vesting_card, purchases, refund
 from abacus.cli.demo.series import added_up
 from abacus.cli.demo.story.opening import PARTITIONS
 from abacus.cli.demo.stream import Counts, play
 from abacus.cli.demo.summary import Summary, show
 from abacus.cli.demo.taken import taken_since
 from abacus.cli.demo.visit import check_host, visit
-from abacus.cli.examples.stream import BOB, EVE, EVE_AGAIN, JANE, NAMED, TIERS, sent, stream
+from abacus.cli.examples.stream import BOB, EVE, EVE_AGAIN, JANE, NAMED, TIERS, award_key, sent, stream
 from abacus.cli.house.free_ports import on_free_ports
 from abacus.cli.house.stack import MANY_PARTITIONS, make_ready, running, services
 from abacus.cli.house.start_progress import StartProgress
@@ -40,7 +40,6 @@ from abacus.cli.terminal.answer import EXIT_FAILED, AsJson, print_json
 from abacus.cli.terminal.shell import database, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused
-from abacus.core.ids import transaction_key
 from abacus.core.sources import login_source
 from abacus.engage.notify.channels import log as log_channel
 from abacus.ledger.store.read import LedgerReader
@@ -142,8 +141,10 @@ async def _play(
         followed = complete.model_copy(update={"notify_gather_seconds": _GATHER_S})
         async with running((*FOLLOWERS, "counter"), followed, starting):
             await until_eve_has_risen(pool)
-            later = [EVE_AGAIN, purchase(clock.now())]
+            *_, dinner = later = [EVE_AGAIN, *purchases(clock.now())]
             await play(complete, pool, workers, map(sent, later), len(later), counts, quiet=True)
+            later.append(refund(dinner, clock.now()))
+            await play(complete, pool, workers, map(sent, later[-1:]), 1, counts, quiet=True)
             await end_the_month(complete, pool)
             await until_everybody_is_told(pool, began)
             if is_kept_whole:
@@ -224,7 +225,7 @@ async def _explain(pool: Pool, book: CardBook, later: Sequence[Mapping[str, Any]
     """Explain awards of Bob and Jane, and of Eve before she rose, and later ones, as they stand in the ledger."""
     reader, lines = LedgerReader(pool), list[str]()
     for transaction in (BOB, JANE, EVE, *later):
-        claim = await reader.claim(transaction_key(transaction["source"], transaction["transaction_id"]))
+        claim = await reader.claim(award_key(transaction))
         transfer = await reader.transfer(claim) if claim else None
         if transfer is not None:
             lines += explained(transfer, recompute(transfer, book))

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import httpx
 
-from abacus.core.errors import Unavailable
+from abacus.core.errors import Refused, Unavailable
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import until_available
 from abacus.platform.settings import Settings
@@ -52,3 +52,11 @@ async def asked(
             return await until_available(answer, WorkerHealth("partner"))
     except TimeoutError as error:
         raise Unavailable("API", f"{path}: nothing within {_PATIENCE_S} s") from error
+
+
+def told(answer: httpx.Response) -> dict[str, Any]:
+    """Raises `Refused` for what should not be refused; an offer that has changed is told."""
+    document: dict[str, Any] = answer.json()
+    if answer.is_error and "now" not in document:
+        raise Refused(f"{answer.request.url.path}: {answer.status_code}, {document.get('detail', '')}")
+    return document

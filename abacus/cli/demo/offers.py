@@ -1,12 +1,21 @@
 """Offers and rewards of the demo, from their approval to their redemption, at the doors that partners use."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from abacus.cli.demo.catalogue import COUNTRY
 from abacus.cli.demo.counter import at_the_counter
 from abacus.cli.demo.demo_partner import demo_partner
+from abacus.cli.demo.points_counter import ask_for_a_voucher, buy_coffees, look_after_the_voucher, pay_in_points
 from abacus.cli.demo.shelves import Shelves
-from abacus.cli.demo.shop import buy_coffees, look_at_a_dish, take_an_offer, take_points
+from abacus.cli.demo.shop import (
+    look_at_a_basket,
+    look_at_a_dish,
+    take_an_offer,
+    take_points,
+    type_the_word,
+    use_a_coupon,
+)
 from abacus.cli.demo.two_people import APPROVER, EDITOR, approvals_of, enter_people
 from abacus.cli.house.free_ports import on_free_ports
 from abacus.cli.house.stack import running
@@ -37,21 +46,30 @@ async def sold(complete: Settings, pool: Pool, starting: StartProgress) -> list[
     await enter_people(complete)
     shelves = Shelves(pool, clock, approvals_of(pool, built_in_sources(complete)), EDITOR, APPROVER)
     secrets, mark = Secrets.of(complete.secrets_key), f"{clock.now():%Y%m%d%H%M%S%f}"
+    coupons: Sequence[str] = ()
     await shelves.fill_with_offers()
     if secrets.encrypts:
+        coupons = await shelves.fill_with_coupons(secrets)
+        await shelves.open_the_fulfiller(login_, secrets)
         await shelves.fill_with_rewards(login_, secrets)
     key = await _entered(login_, secrets)
     at_its_own = on_free_ports(complete.model_copy(update={**_ON_LOOPBACK, **_ANY_PORT}))
     async with running(("offers", "api"), at_its_own, starting), at_the_counter(at_its_own, key) as counter:
         lines = [
             *await look_at_a_dish(counter, "bob"),
+            *await look_at_a_basket(counter, "bob"),
             *await take_an_offer(counter, "bob", mark),
             *await take_points(counter, pool, "bob", mark),
+            *await type_the_word(counter, "bob", mark),
+            *await pay_in_points(counter, "bob", mark),
         ]
         await shelves.invite(["eve"])
         lines += await look_at_a_dish(counter, "eve")
-        if secrets.encrypts:
+        if coupons:
+            voucher = await ask_for_a_voucher(counter, "bob", mark)
+            lines += await use_a_coupon(counter, ("bob", "eve"), coupons[0], mark)
             lines += await buy_coffees(counter, "eve", mark)
+            lines += await look_after_the_voucher(counter, "bob", voucher)
     return lines
 
 

@@ -1,5 +1,8 @@
-"""A purchase whose points vest: by the card of a country that has none of the example cards."""
+"""Purchases whose points vest, by the card of a country that has none of the example cards; and a refund of one of them
+before its points vest.
+"""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -36,17 +39,28 @@ async def publish_vesting_card(pool: Pool) -> None:
     await store.publish(card, by=_BY, now=now, also=with_entry(nothing_else, entry))
 
 
-def purchase(now: datetime) -> dict[str, Any]:
-    """A lunch of now."""
+def purchases(now: datetime) -> Sequence[dict[str, Any]]:
+    """A lunch and a dinner of now."""
+    of_now = f"{now:%Y%m%d%H%M%S%f}"
+    return [_purchase(f"T-SOK-{meal}-{of_now}", amount, now) for meal, amount in (("1", "20000"), ("2", "30000"))]
+
+
+def refund(purchase: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+    """All of it is paid back."""
+    again = {**purchase, "type": "transaction.refunded", "occurred_at": now.isoformat()}
+    return {**again, "refund_id": f"R-{purchase['transaction_id']}"}
+
+
+def _purchase(name: str, amount: str, now: datetime) -> dict[str, Any]:
     return {
         "type": "transaction.completed",
         "source": "meals",
-        "transaction_id": f"T-SOK-{now:%Y%m%d%H%M%S%f}",
+        "transaction_id": name,
         "member_id": "sok",
         "country": _COUNTRY,
         "vertical": "food",
         "payment_type": "card",
-        "amount": "20000",
+        "amount": amount,
         "currency": "KHR",
         "occurred_at": now.isoformat(),
     }

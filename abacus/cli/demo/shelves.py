@@ -3,11 +3,26 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from abacus.cli.demo.catalogue import INVITED, OFFERS, POOL, REWARDS, codes, of_the_demo
+from abacus.cli.demo.catalogue import (
+    COUNTRY,
+    COUPON,
+    FULFILLER,
+    INVITED,
+    OF_COUPONS,
+    OFFERS,
+    POOL,
+    REWARDS,
+    codes,
+    of_the_demo,
+)
 from abacus.cli.terminal.command_actor import CommandActor
 from abacus.core.clock import Clock
 from abacus.documents.decide.states import Status
 from abacus.documents.stated_desk import StatedDesk
+from abacus.engage.downstreams.desk import DownstreamDesk
+from abacus.engage.downstreams.kind import Allowed
+from abacus.engage.offers.codes.desk import CodeDesk, drawn_codes, named_at
+from abacus.engage.offers.codes.loader import Batch
 from abacus.engage.offers.decide.invited import Inviting
 from abacus.engage.offers.desk import OfferDesk
 from abacus.engage.rewards.desk import RewardDesk
@@ -18,6 +33,7 @@ from abacus.people.types.person import Actor
 from abacus.platform.encryption import Secrets
 from abacus.platform.postgres import Pool
 
+_COUPONS: Final = 20  # of a batch
 _DAYS: Final = 300
 
 
@@ -32,6 +48,23 @@ class Shelves(NamedTuple):
 
     async def fill_with_offers(self, offers: Sequence[Mapping[str, Any]] = OFFERS) -> None:
         await self._run(OfferDesk(self.pool, self.clock, self.approvals), offers)
+
+    async def fill_with_coupons(self, secrets: Secrets) -> Sequence[str]:
+        """An offer, with a new batch of single codes, which are told this once."""
+        by, drawn = self.editor, list(drawn_codes(_COUPONS))
+        batch = Batch(COUPON, COUNTRY, named_at("made", self.clock.now()), is_checked=True, made_by=by.source)
+        await CodeDesk(self.pool, self.clock, secrets).load(batch, drawn, by)
+        await self._run(OfferDesk(self.pool, self.clock, self.approvals), [OF_COUPONS])
+        return drawn
+
+    async def open_the_fulfiller(self, operator: CommandActor, secrets: Secrets) -> None:
+        """A webhook, to which rewards are sent; nothing where it is there."""
+        operator.check(Deed.PUBLISH_DOWNSTREAMS)
+        desk = DownstreamDesk(self.pool, self.clock, Allowed(to_private=False), secrets)
+        if FULFILLER["name"] in {each.document.name for each in await desk.records()}:
+            return
+        draft = await desk.read(FULFILLER, await desk.around())
+        await desk.publish(await desk.differences([draft]), operator.actor)
 
     async def fill_with_rewards(self, loader: CommandActor, secrets: Secrets) -> None:
         """`loader` may load codes."""

@@ -32,8 +32,8 @@ class Summary:
     campaigns: Mapping[str, Mapping[str, int]]  # by name: all events, events at which something was done, points
     journeys: Mapping[str, Mapping[str, int]]  # by name: members who entered and who left, messages and awards
     series: Mapping[str, int]  # by key: what the slots of a series add up to
-    offers: Mapping[str, int]  # reserved, redeemed, rolled back, and the points that they gave
-    rewards: Mapping[str, int]  # redeemed, returned, and the points that they cost
+    offers: Mapping[str, int]  # reserved, redeemed, of these by code, rolled back, and the points that they gave
+    rewards: Mapping[str, int]  # redeemed, returned, late, and the points that they cost
     pending_points: int  # they vest later
     documents: Mapping[str, int]  # files of an export, and changes that applying them would make
     ledger_verified: bool
@@ -73,10 +73,10 @@ def _rows(of: Summary, reasons: Mapping[str, int]) -> Iterator[Sequence[str]]:
         yield "journey", f"{name}: {went}; {counted(journey['messages'], 'message')}, {given}"
     yield "series", _cut([f"{count:,} {key.removeprefix('demo:')}" for key, count in of.series.items()])
     offers, rewards = of.offers, of.rewards
-    taken = f"{offers['reserved']:,} reserved, {offers['redeemed']:,} redeemed, {offers['rolled_back']:,} rolled back"
+    taken = f"{offers['redeemed']:,} redeemed, {offers['by_code']:,} by code, {offers['rolled_back']:,} rolled back"
     yield "offers", f"{taken}; {counted(offers['points'], 'point')}"
     bought = f"{rewards['redeemed']:,} for {counted(rewards['points'], 'point')}, {rewards['returned']:,} returned"
-    yield "rewards", f"{bought}; {counted(of.pending_points, 'point')} vest later"
+    yield "rewards", f"{bought}, {rewards['late']:,} late; {counted(of.pending_points, 'point')} vest later"
     written = of.documents
     yield "documents", f"{written['exported']:,} exported; applied again, {written['changed_by_apply']:,} change"
     yield "ledger", "verified" if of.ledger_verified else "NOT VERIFIED"

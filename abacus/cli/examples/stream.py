@@ -2,12 +2,12 @@
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
-from abacus.core.ids import transaction_key
+from abacus.core.ids import refund_key, transaction_key
 
 _START: Final = datetime(2026, 5, 9, tzinfo=UTC)
 _SEED: Final = 2026
@@ -138,9 +138,12 @@ def _bad(number: int, rng: random.Random, recent: list[dict[str, Any]]) -> Sent:
 
 
 def sent(transaction: dict[str, Any]) -> Sent:
-    """The message for a transaction."""
-    return Sent(
-        transaction.get("member_id", "").encode(),
-        json.dumps(transaction).encode(),
-        transaction_key(transaction["source"], transaction["transaction_id"]),
-    )
+    """The message for a transaction, or for its refund."""
+    return Sent(transaction.get("member_id", "").encode(), json.dumps(transaction).encode(), award_key(transaction))
+
+
+def award_key(transaction: Mapping[str, Any]) -> str:
+    """The key of the award for a transaction, or of what a refund takes back."""
+    if "refund_id" in transaction:
+        return refund_key(transaction["source"], transaction["refund_id"])
+    return transaction_key(transaction["source"], transaction["transaction_id"])

@@ -4,7 +4,7 @@ import asyncio
 from datetime import date, timedelta
 from typing import Any, Final
 
-from abacus.cli.demo.catalogue import COUNTRY, INVITED, LUNCH, OFFERS, POINTS, dish
+from abacus.cli.demo.catalogue import COUNTRY, FRIENDS, INVITED, LUNCH, OFFERS, POINTS, WORD, dish
 from abacus.cli.demo.chapters.partner import ACME
 from abacus.cli.demo.counter import Counter, asked, at_the_counter
 from abacus.cli.demo.shelves import Shelves
@@ -53,8 +53,8 @@ class Offers(Chapter):
         member, line = f"sg-{1001 + number}", dish(f"{self.house.rng.randint(9, 34)}.50")
         question = {"member_id": member, "country": COUNTRY, "scenario": "best", "items": [line]}
         await asked(counter.offers, "/v1/offers/qualify", question)
-        offer = (LUNCH, _DRINK, INVITED, POINTS)[number % 4]
-        order = {"member_id": member, "item": line}
+        offer = (LUNCH, _DRINK, INVITED, POINTS, FRIENDS)[number % 5]
+        order = {"member_id": member, "item": line, **({"code": WORD} if offer == FRIENDS else {})}
         held = await asked(counter.offers, f"/v1/offers/{offer}/reservations", order, key=f"{day}-{member}")
         if not held.is_success:
             return
