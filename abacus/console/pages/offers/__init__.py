@@ -3,7 +3,7 @@
 from typing import Final
 
 from abacus.console.pages.drafts.draft_page import draft_pages
-from abacus.console.pages.offers import offer, offer_codes, offer_preview
+from abacus.console.pages.offers import offer, offer_codes, offer_invitations, offer_preview
 from abacus.console.pages.offers.offer_draft import OFFER_DRAFTS
 from abacus.console.pages.offers.offer_pages import PAGES
 from abacus.console.pages.offers.offer_report import REPORT
@@ -17,6 +17,7 @@ SERVED: Final = (
     page("/offers-preview", offer_preview.of_all),
     page("/offers/{name}/preview", offer_preview.of_one),
     form("/offers/{name}/move", PAGES.move, Deed.EDIT_OFFERS, shows=offer.offer),
+    form("/offers/{name}/invite", offer_invitations.invite, Deed.EDIT_OFFERS, shows=offer.offer, takes_files=True),
     form("/offers/{name}/codes/load", offer_codes.load, Deed.EDIT_OFFERS, shows=offer.offer, takes_files=True),
     form("/offers/{name}/codes/make", offer_codes.make, Deed.EDIT_OFFERS, shows=offer.offer),
     form("/offers/{name}/codes/withdraw", offer_codes.withdraw, Deed.EDIT_OFFERS, shows=offer.offer),

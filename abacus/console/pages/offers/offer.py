@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from abacus.console.decide.bars import OVERALL, Bar, Counted, bars_of
 from abacus.console.pages.offers.offer_codes import OfferCodes, codes_of_offer
+from abacus.console.pages.offers.offer_invitations import OfferInvitations, invitations_of_offer
 from abacus.console.pages.offers.offer_pages import PAGES, today_of
 from abacus.console.pages.stated.stated_pages import ShownVersion
 from abacus.console.web.calls import Call
@@ -44,6 +45,7 @@ class OfferPage(Page):
     shown: ShownVersion
     used: Part[Used]
     codes: OfferCodes | None
+    invitations: OfferInvitations | None
 
 
 async def offer(call: Call) -> OfferPage:
@@ -56,6 +58,7 @@ async def offer(call: Call) -> OfferPage:
         shown=await PAGES.version(call, history, record),
         used=await call.part(_used(call, record.document)),
         codes=await codes_of_offer(call, record.document),
+        invitations=await invitations_of_offer(call, record.document),
     )
 
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from abacus.console.pages.offers.offer_pages import edited
 from abacus.console.web.calls import Call
-from abacus.console.web.faults import PageFault
 from abacus.console.web.page import Download, See
 from abacus.core.codes import spelled
 from abacus.core.errors import Refused
@@ -15,8 +15,6 @@ from abacus.engage.offers.codes.loader import Batch
 from abacus.engage.offers.codes.pools import BatchState, PoolState, pool_states
 from abacus.engage.offers.decide.code_file import codes_of
 from abacus.engage.offers.decide.offer import Offer
-from abacus.engage.offers.desk import OfferDesk
-from abacus.people.types.deed import Deed
 from abacus.platform.postgres import nothing_else
 
 _MOST_MADE: Final = 10_000
@@ -49,7 +47,7 @@ async def codes_of_offer(call: Call, offer: Offer) -> OfferCodes | None:
 
 async def load(call: Call) -> See:
     """Loads the codes of a file."""
-    offer, batch = await _offer(call), _batch(call, _LOADED_BATCH, named_at("loaded", call.now))
+    offer, batch = await edited(call), _batch(call, _LOADED_BATCH, named_at("loaded", call.now))
     try:
         codes = list(codes_of(csv.reader(call.form.get(FILE).splitlines()), is_checked=False))
     except (Refused, csv.Error) as fault:
@@ -64,7 +62,7 @@ async def load(call: Call) -> See:
 
 async def make(call: Call) -> Download:
     """Makes codes: the file is all that has them."""
-    offer, batch = await _offer(call), _batch(call, _MADE_BATCH, named_at("made", call.now))
+    offer, batch = await edited(call), _batch(call, _MADE_BATCH, named_at("made", call.now))
     typed = call.form.get(COUNT)
     if not typed.isdecimal() or not 1 <= int(typed) <= _MOST_MADE:
         raise call.wrong(**{COUNT: f"Write a number from 1 to {_MOST_MADE:,}."})
@@ -77,22 +75,12 @@ async def make(call: Call) -> Download:
 
 async def withdraw(call: Call) -> See:
     """Nobody takes a code of the batch any more."""
-    offer, batch = await _offer(call), call.form.get(BATCH)
+    offer, batch = await edited(call), call.form.get(BATCH)
     try:
         await call.rooms[CodeDesk].withdraw(offer.name, batch, offer.country, call.actor, also=call.once(nothing_else))
     except Refused as fault:
         raise call.wrong(f"{fault}.") from None
     return See(f"/offers/{offer.name}", f"The batch {batch} is withdrawn.")
-
-
-async def _offer(call: Call) -> Offer:
-    """The latest version. Raises `PageFault` where the person may not."""
-    history = await call.rooms[OfferDesk].history(call.request.path_params["name"])
-    if not history or not call.may(Deed.SEE, history[-1].document.country):
-        raise PageFault("not-found", "No such offer is open to you.")
-    offer = history[-1].document
-    call.check(Deed.EDIT_OFFERS, offer.country)
-    return offer
 
 
 def _batch(call: Call, field: str, unnamed: str) -> str:
