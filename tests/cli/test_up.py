@@ -262,7 +262,7 @@ async def test_the_demo_counts_every_message_and_again_awards_nothing_new_and_sh
         assert shown["points"].startswith("75;")
         assert shown["lapsed"] == "0 points of 0 members"
         assert shown["tiers"].startswith("0 changes;")
-        assert shown["offers"].startswith("4 reserved, 4 redeemed, 1 rolled back")
+        assert shown["offers"] == "4 redeemed, 2 by code, 1 rolled back; 50 points"
         assert shown["rewards"].startswith("2 for 140 points, 1 returned")
         assert (shown["ledger"], shown["messages"]) == ("verified", "reconciled")
         assert "txn:meals:T-BOB: 180 points (GRP) for bob" in again.out
