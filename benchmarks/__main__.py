@@ -52,6 +52,7 @@ from benchmarks import (
     posting,
     profile,
     reconcile,
+    regions,
     relays,
     reports,
     rewards,
@@ -115,6 +116,7 @@ PARTS: Final[Parts] = {
     "backtests": lambda directory, _: uvloop.run(backtests.measure(directory)),
     "journeys": lambda directory, chosen: uvloop.run(journeys.measure(directory, chosen.members)),
     "budgets": lambda directory, chosen: uvloop.run(budgets.measure(directory, short=chosen.short)),
+    "places": lambda directory, chosen: uvloop.run(regions.measure(directory, short=chosen.short)),
     "reconcile": lambda directory, _: uvloop.run(reconcile.measure(directory)),
     "throughput": lambda _, chosen: uvloop.run(
         throughput.measure(

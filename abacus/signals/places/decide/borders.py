@@ -7,7 +7,7 @@ from heapq import heapify, heappop, heappush
 from typing import Final, NamedTuple
 
 from abacus.signals.places.decide.point import TURN, Point
-from abacus.signals.places.decide.sphere import DEGREE_M, Box, metres_to_box, metres_to_edge
+from abacus.signals.places.decide.sphere import DEGREE_M, Box, metres_between, metres_to_box, metres_to_edge
 from abacus.signals.places.decide.strips import Edges
 
 _FEWEST: Final = 16  # regions that are looked at together
@@ -57,8 +57,11 @@ class Borders:
         nearest, lat = math.inf, point[1]
         for edge in outlines.edges[outlines.first[rank] : outlines.first[rank + 1]]:
             south, north = souths[edge], norths[edge]
-            if (south - lat if lat < south else lat - north) * DEGREE_M < nearest:
-                nearest = min(nearest, metres_to_edge(point, (begins[edge], south), (ends[edge], north)))
+            if (south - lat if lat < south else lat - north) * DEGREE_M >= nearest:
+                continue
+            corner, other = (begins[edge], south), (ends[edge], north)
+            if metres_between(point, corner) - DEGREE_M * math.dist(corner, other) < nearest:
+                nearest = min(nearest, metres_to_edge(point, corner, other))
         return nearest
 
     def nearest(self, point: Point) -> tuple[int, float] | None:
