@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, date, datetime, time
 from enum import StrEnum
 from functools import cache
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, Self, TypeVar
 from zoneinfo import available_timezones
 
 from abacus.core.errors import Refused
@@ -40,6 +40,9 @@ class DocumentFaults(Refused):
     def __init__(self, faults: Iterable[Fault]) -> None:
         self.faults: Final = tuple(faults)
         super().__init__("\n".join(map(str, self.faults)))
+
+    def __reduce__(self) -> tuple[type[Self], tuple[object, ...]]:
+        return type(self), (self.faults,)  # so that it can be sent from one process to another
 
 
 class Bad(Exception):

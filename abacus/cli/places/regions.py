@@ -20,8 +20,8 @@ from abacus.core.fields import DocumentFaults
 from abacus.signals.places.decide.edition import Difference, Edition, Entered
 from abacus.signals.places.decide.point import point
 from abacus.signals.places.decide.region import RegionName
-from abacus.signals.places.decide.region_file import AtFeature, RegionFaults, RegionFile
-from abacus.signals.places.region_desk import Compared, Loaded, RegionDesk, Tell
+from abacus.signals.places.decide.region_file import AtFeature, RegionFaults
+from abacus.signals.places.region_desk import Compared, Loaded, Read, RegionDesk, Tell
 
 app = CommandGroup(no_args_is_help=True, help="Regions: areas with a name, where offers and rules may hold.")
 
@@ -59,7 +59,7 @@ async def lint(file: File, country: Country = None) -> Answer:
             found = await _read(room, file, country, tell)
     if isinstance(found, Answer):
         return found
-    counts = {each: len(regions) for each, regions in sorted(found.by_country.items())}
+    counts = {each: len(drawn.entries) for each, drawn in sorted(found.by_country.items())}
     said = ", ".join(f"{counted(count, 'region')} of {each}" for each, count in counts.items())
     document = {"file": str(file), "countries": counts, "mended": [_told(each) for each in found.mended]}
     return Answer(document, *_mended(found), f"{file}: {said}")
@@ -165,7 +165,7 @@ def _reading(what: str) -> Iterator[Tell]:
         yield lambda share: progress.update(task, completed=share)
 
 
-async def _read(room: _Room, file: Path, country: str | None, tell: Tell) -> RegionFile | Answer:
+async def _read(room: _Room, file: Path, country: str | None, tell: Tell) -> Read | Answer:
     """The regions, or what is answered where there are faults."""
     check_country(country)
     try:
@@ -187,7 +187,7 @@ def _told(each: AtFeature) -> dict[str, object]:
     return each._asdict()
 
 
-def _mended(file: RegionFile) -> list[Shown]:
+def _mended(file: Read) -> list[Shown]:
     shown: list[Shown] = [Aside(str(each), "yellow") for each in file.mended[:_SHOWN]]
     if (more := len(file.mended) - len(shown)) > 0:
         shown.append(Aside(f"{more:,} more like these", "yellow"))

@@ -1,8 +1,8 @@
 """The one door to regions: they are read, compared, loaded and looked up here, with the log."""
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from typing import Any, Final, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, absent
@@ -18,16 +18,18 @@ from abacus.platform.postgres import Pool
 from abacus.pricing.kind import CARDS
 from abacus.signals.places.decide.country_index import build
 from abacus.signals.places.decide.country_map import Maps
-from abacus.signals.places.decide.edition import Difference, Edition, Entered, difference, digest_of_all, entered
+from abacus.signals.places.decide.edition import Difference, Drawn, Edition, Entered, difference, digest_of_all, drawn
 from abacus.signals.places.decide.index_bytes import to_bytes
 from abacus.signals.places.decide.place_document import usual_country
 from abacus.signals.places.decide.point import Point
 from abacus.signals.places.decide.region import Region, RegionName
-from abacus.signals.places.decide.region_file import RegionFile, Usual, read_regions
+from abacus.signals.places.decide.region_file import AtFeature, Usual, read_regions
 from abacus.signals.places.kind import MAPS, maps_at
 from abacus.signals.places.region_directory import RegionDirectory
 from abacus.signals.places.region_store import Loading, Prepared, RegionStore
 
+Given = ParamSpec("Given")
+Made = TypeVar("Made")
 Tell = Callable[[float], None]
 
 _TOLD: Final = 50  # ids of regions that are added, changed or removed
@@ -37,10 +39,17 @@ def silent(_: float) -> None:
     """Tells nobody how far it is."""
 
 
+class Read(NamedTuple):
+    """The regions of a file by country, and what was mended."""
+
+    by_country: Mapping[str, Drawn]
+    mended: Sequence[AtFeature]
+
+
 class Compared(NamedTuple):
     """The regions of a country in a file, and what they change. `takes_second_person`: more than the map allows."""
 
-    regions: Sequence[Region]
+    drawn: Drawn
     difference: Difference
     takes_second_person: bool
 
@@ -60,19 +69,38 @@ class Found(NamedTuple):
     region: Region
 
 
-class RegionDesk:
-    """Every method raises `Unavailable` while the database is away, and `Refused` for what cannot be done. With
-    `people_required` a login may change nothing.
+class Apart(Protocol):
+    """Runs a function that takes long beside the loop. The function of a process, and all that goes to and fro, has to
+    be picklable.
     """
 
-    def __init__(self, pool: Pool, clock: Clock, approvals: Approvals, *, people_required: bool = False) -> None:
+    def __call__(
+        self, function: Callable[Given, Made], /, *given: Given.args, **named: Given.kwargs
+    ) -> Awaitable[Made]: ...
+
+
+class RegionDesk:
+    """Every method raises `Unavailable` while the database is away, and `Refused` for what cannot be done. With
+    `people_required` a login may change nothing. Who answers others meanwhile reads and builds in a process, `apart`.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        clock: Clock,
+        approvals: Approvals,
+        *,
+        people_required: bool = False,
+        apart: Apart = asyncio.to_thread,
+    ) -> None:
+        self._apart = apart
         self._pool = pool
         self._clock = clock
         self._approvals = approvals
         self._people_required = people_required
         self._store = RegionStore(pool)
 
-    async def read(self, written: bytes, country: str | None = None, tell: Tell = silent) -> RegionFile:
+    async def read(self, written: bytes, country: str | None = None, tell: Tell = silent) -> Read:
         """The regions of a file; those that name no country are of this one, or of the only country with a card. Raises
         `DocumentFaults`.
         """
@@ -80,18 +108,17 @@ class RegionDesk:
         if country is not None and country not in maps.countries:
             raise Refused(f"{country} has no rate card; publish one first")
         usual = Usual(usual_country(country, maps.countries), maps)
-        return await asyncio.to_thread(read_regions, written, usual, tell)
+        return await self._apart(read_drawn, written, usual, tell)
 
-    async def compare(self, file: RegionFile) -> list[Compared]:
+    async def compare(self, file: Read) -> list[Compared]:
         """What the regions of each country change."""
         maps, in_force = await self._maps(), await self._store.in_force()
         compared = []
-        for country, regions in sorted(file.by_country.items()):
+        for country, given in sorted(file.by_country.items()):
             before = await self._store.entries(country, in_force[country]) if country in in_force else []
-            entries, _ = await asyncio.to_thread(entered, regions)
-            made = difference(country, before, entries)
+            made = difference(country, before, given.entries)
             above = maps.of(country).second_person_above
-            compared.append(Compared(regions, made, made.takes_second_person(above)))
+            compared.append(Compared(given, made, made.takes_second_person(above)))
         return compared
 
     def check_loads(self, compared: Sequence[Compared], by: Actor) -> None:
@@ -106,10 +133,10 @@ class RegionDesk:
     async def load(self, compared: Compared, by: Actor, tell: Tell = silent) -> Loaded:
         """Puts the regions in force, or asks a second person where they change much."""
         self.check_loads([compared], by)
-        regions, made, waits = compared
+        given, made, waits = compared
         if not made.size:
             return Loaded(made, None, None)
-        prepared = await asyncio.to_thread(prepare, made.country, regions, tell)
+        prepared = Prepared(made.country, *given, await self._apart(index_of, given, tell))
         now = self._clock.now()
         subject = f"regions:{made.country}"
         did = {"did": "load-regions", **made.counts}
@@ -165,10 +192,20 @@ class At(NamedTuple):
     nearest: tuple[RegionName, float] | None
 
 
+def read_drawn(written: bytes, usual: Usual, tell: Tell) -> Read:
+    """Raises `DocumentFaults`."""
+    file = read_regions(written, usual, tell)
+    return Read({country: drawn(regions) for country, regions in file.by_country.items()}, file.mended)
+
+
+def index_of(given: Drawn, tell: Tell) -> bytes:
+    """The index as it is stored. Takes seconds for many regions."""
+    return to_bytes(build(given.regions(), tell))
+
+
 def prepare(country: str, regions: Sequence[Region], tell: Tell) -> Prepared:
-    """Takes seconds for many regions."""
-    entries, shapes = entered(regions)
-    return Prepared(country, entries, shapes, to_bytes(build(regions, tell)))
+    given = drawn(regions)
+    return Prepared(country, *given, index_of(given, tell))
 
 
 def _proposal(made: Difference, number: int, prepared: Prepared) -> Proposal:

@@ -1,12 +1,12 @@
 """Editions of a country's regions, and how two differ. Pure."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from abacus.signals.places.decide.region import Region, RegionName
-from abacus.signals.places.decide.shape_bytes import digest_of, shape_bytes
+from abacus.signals.places.decide.shape_bytes import digest_of, read_shape, shape_bytes
 
 _ALL = 100
 
@@ -38,6 +38,16 @@ class Entered(NamedTuple):
         """What people may change of it."""
         _, name, kind, priority, _ = self.name
         return {"name": name, "kind": kind, "priority": priority, "shape": self.shape}
+
+
+class Drawn(NamedTuple):
+    """The regions of a country by their ids, and their shapes by digest."""
+
+    entries: Sequence[Entered]
+    shapes: Mapping[bytes, bytes]
+
+    def regions(self) -> Iterator[Region]:
+        return (Region(*name, read_shape(self.shapes[shape])) for name, shape in self.entries)
 
 
 class Changed(NamedTuple):
@@ -74,8 +84,7 @@ class Difference(NamedTuple):
         return self.before > 0 and self.size * _ALL > self.before * above
 
 
-def entered(regions: Iterable[Region]) -> tuple[list[Entered], dict[bytes, bytes]]:
-    """The regions as an edition has them, by their ids, and their shapes by digest."""
+def drawn(regions: Iterable[Region]) -> Drawn:
     shapes: dict[bytes, bytes] = {}
     entries = []
     for region in sorted(regions, key=lambda each: each.id):
@@ -83,7 +92,7 @@ def entered(regions: Iterable[Region]) -> tuple[list[Entered], dict[bytes, bytes
         digest = digest_of(shape)
         shapes[digest] = shape
         entries.append(Entered(region.called, digest))
-    return entries, shapes
+    return Drawn(entries, shapes)
 
 
 def digest_of_all(entries: Iterable[Entered]) -> str:

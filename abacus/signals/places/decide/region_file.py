@@ -4,7 +4,7 @@ import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
 
 import orjson
 
@@ -54,6 +54,9 @@ class RegionFaults(DocumentFaults):
         super().__init__([each.fault for each in faults])
         self.at_features: Final = tuple(faults)
         self.more: Final = more
+
+    def __reduce__(self) -> tuple[type[Self], tuple[object, ...]]:
+        return type(self), (self.at_features, self.more)
 
 
 @dataclass(frozen=True)
