@@ -8,6 +8,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Collection, Coroutine
 from functools import partial
+from math import inf
 from typing import Any, Final, Generic, Protocol
 from zlib import crc32
 
@@ -19,7 +20,7 @@ from abacus.platform.health import Health
 from abacus.platform.metrics import CACHE_REFRESHES
 from abacus.platform.reading.breaker import Breaker
 from abacus.platform.reading.cache_figures import Figures
-from abacus.platform.reading.decide.shelf import OVERHEAD, Kept, Shelf
+from abacus.platform.reading.decide.shelf import OF_A_TAG, OVERHEAD, Kept, Shelf
 from abacus.platform.reading.shared_answers import NothingFound, SharedAnswers
 from abacus.platform.reading.shared_cache import NothingShared, SharedCache
 from abacus.platform.reading.types import ALL, Answer, Key, Route, Value, Version, covers
@@ -95,6 +96,7 @@ class AnswerCache(Generic[Key, Value]):
     ) -> None:
         self.route: Final = route
         self._compute = compute
+        self._clock = clock
         self._sources = sources
         self._monotonic = monotonic
         self._rng = rng
@@ -258,16 +260,18 @@ class AnswerCache(Generic[Key, Value]):
     def _new(
         self, key: Key, value: Value, flight: _Flight[Key, Value], age_s: float, tags: Collection[str]
     ) -> Kept[Key, Value]:
-        lifetimes = self.route.lifetimes
-        born = self._monotonic() - age_s
+        lifetimes, until = self.route.lifetimes, self.route.until_of(value)
+        now = self._monotonic()
+        born = now - age_s
+        wrong_at = until if until == inf else now + until - self._clock.now().timestamp()
         return Kept(
             key,
             value,
             born=born,
-            fresh_until=born + lifetimes.fresh_for(self._rng.random()),
-            stale_until=born + lifetimes.fresh_s + lifetimes.stale_s,
-            gone_at=born + lifetimes.kept_s,
-            size=OVERHEAD + self.route.size_of(key, value),
+            fresh_until=min(wrong_at, born + lifetimes.fresh_for(self._rng.random())),
+            stale_until=min(wrong_at, born + lifetimes.fresh_s + lifetimes.stale_s),
+            gone_at=min(wrong_at, born + lifetimes.kept_s),
+            size=OVERHEAD + OF_A_TAG * len(tags) + self.route.size_of(key, value),
             version=flight.version,
             tags=tags,
         )

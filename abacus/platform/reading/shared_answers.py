@@ -39,7 +39,7 @@ class SharedAnswers(Generic[Key, Value]):
         except (ValueError, TypeError, LookupError):
             log.warning("a shared answer cannot be read", route=self._route.name)
             raise NothingFound from None
-        if age_s >= self._route.lifetimes.fresh_s:
+        if age_s >= self._route.lifetimes.fresh_s or self._route.until_of(value) <= self._now_s():
             raise NothingFound
         return value, age_s
 

@@ -1,6 +1,7 @@
 """What a route declares of its answers, so that they can be kept. Pure."""
 
 from collections.abc import Callable, Collection
+from math import inf
 from operator import ge
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -31,9 +32,15 @@ def _no_tags(_key: Any, _value: Any) -> Collection[str]:
     return ()
 
 
+def _always(_value: Any) -> float:
+    return inf
+
+
 class Route(NamedTuple, Generic[Key, Value]):
-    """Answers of one kind. An answer follows from its key, which is a `Meaning`, and from the sources of the route; a
-    change of these drops what has one of its tags. `size_of` is the bytes of a key and its answer.
+    """Answers of one kind. An answer follows from its key, which is a `Meaning`, and from the sources of the route. A
+    change of these drops what has one of its tags: so an answer is tagged with all that could change it, also with what
+    it says nothing of yet. `size_of` is the bytes of a key and its answer. `until_of` is the second since 1970 at which
+    the clock alone makes the answer wrong, such as the end of an offer: from then on it is gone, and not stale.
     """
 
     name: str
@@ -41,6 +48,7 @@ class Route(NamedTuple, Generic[Key, Value]):
     most_bytes: int
     size_of: Callable[[Key, Value], int]
     tags_of: Callable[[Key, Value], Collection[str]] = _no_tags
+    until_of: Callable[[Value], float] = _always
     within_s: float | None = 0.5  # for a computation; None where it bounds itself
     share: int = ALL  # of the keys, in percent, while nobody has set another
     codec: Codec[Value] | None = None  # for the shared cache

@@ -9,8 +9,8 @@ from prometheus_client import Gauge
 from abacus.core.errors import Absent, Unavailable
 from abacus.platform.metrics import CACHE_BYTES, CACHE_ENTRIES
 from abacus.platform.reading.answer_cache import AnswerCache
-from abacus.platform.reading.decide.shelf import OVERHEAD
-from tests.platform.reading.answering import LIVES, ROUTE, Scene, asking, away
+from abacus.platform.reading.decide.shelf import OF_A_TAG, OVERHEAD
+from tests.platform.reading.answering import LIVES, NOON, ROUTE, Scene, asking, away
 
 
 async def test_an_answer_is_fresh_then_stale_while_it_is_refreshed() -> None:
@@ -183,6 +183,24 @@ async def test_a_refresh_with_a_mistake_keeps_the_answer() -> None:
     assert (await scene.ask("pho"))[0] == 1
 
 
+async def test_the_clock_alone_makes_an_answer_wrong() -> None:
+    """From that moment on it is not stale but gone, also while the store is away."""
+    ends = NOON.timestamp() + 7
+    scene = Scene(ROUTE._replace(until_of=lambda _: ends))
+    assert await scene.ask("pho") == (1, 0)
+    scene.edition = 2
+    scene.passes(6)
+    assert await scene.ask("pho") == (1, 6)
+    scene.passes(1)
+    scene.fails = away()
+    with pytest.raises(Unavailable):
+        await scene.ask("pho")
+    scene.fails = None
+    assert await scene.ask("pho") == (2, 0)
+    scene.edition = 3
+    assert await scene.ask("pho") == (3, 0), "its end is over before it was computed"
+
+
 async def test_answers_that_were_computed_together_are_not_refreshed_together() -> None:
     scene = Scene(ROUTE._replace(lifetimes=LIVES._replace(jitter=0.5)))
     keys = [f"dish{each}" for each in range(100)]
@@ -217,7 +235,7 @@ async def test_a_share_of_the_keys_is_kept_and_the_switch_drops_all() -> None:
 
 
 async def test_it_has_a_bound_in_bytes() -> None:
-    room = 10 * (OVERHEAD + 5)
+    room = 10 * (OVERHEAD + OF_A_TAG + 5)
     scene = Scene(ROUTE._replace(name="bounded", most_bytes=room))
     for number in range(40):
         await scene.ask("often")

@@ -9,7 +9,7 @@ import pytest
 
 from abacus.platform.reading.redis_cache import RedisCache, opened
 from abacus.platform.reading.shared_cache import CachedValue
-from tests.platform.reading.answering import Scene
+from tests.platform.reading.answering import ROUTE, Scene
 from tests.support.redis import RunningRedis, running_redis
 
 
@@ -59,6 +59,16 @@ async def test_what_was_computed_before_a_change_is_not_found_after_it(cache: Re
     one.change("pho")
     assert (await told(one, "pho"))[0] == 2
     assert one.begun["pho"] == 1
+
+
+async def test_what_the_clock_has_made_wrong_is_not_found(cache: RedisCache) -> None:
+    now = datetime.now(UTC)
+    route = ROUTE._replace(until_of=lambda _: now.timestamp() + 2)
+    one, other = Scene(route, cache, now), Scene(route, cache, now)
+    await told(one, "pho")
+    other.passes(2)
+    await told(other, "pho")
+    assert other.begun["pho"] == 1
 
 
 async def test_one_of_all_processes_refreshes(cache: RedisCache) -> None:

@@ -10,7 +10,8 @@ from typing import Final, Generic, TypeVar
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
-OVERHEAD: Final = 600  # bytes of an answer beside its key and its value
+OVERHEAD: Final = 400  # bytes of an answer beside its key and its value
+OF_A_TAG: Final = 300  # the more, the fewer answers have it
 
 
 class Kept(Generic[Key, Value]):
