@@ -49,6 +49,7 @@ from benchmarks import (
     offers,
     partner_slices,
     pipeline,
+    places_day,
     posting,
     profile,
     reconcile,
@@ -116,6 +117,7 @@ PARTS: Final[Parts] = {
     "backtests": lambda directory, _: uvloop.run(backtests.measure(directory)),
     "journeys": lambda directory, chosen: uvloop.run(journeys.measure(directory, chosen.members)),
     "budgets": lambda directory, chosen: uvloop.run(budgets.measure(directory, short=chosen.short)),
+    "places-day": lambda directory, chosen: uvloop.run(places_day.measure(directory, short=chosen.short)),
     "places": lambda directory, chosen: uvloop.run(regions.measure(directory, short=chosen.short)),
     "reconcile": lambda directory, _: uvloop.run(reconcile.measure(directory)),
     "throughput": lambda _, chosen: uvloop.run(

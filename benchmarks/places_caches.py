@@ -19,7 +19,7 @@ from abacus.signals.places.decide.country_index import build
 from abacus.signals.places.decide.point import point
 from abacus.signals.places.decide.region import Region
 from abacus.signals.places.decide.region_index import Found, RegionIndex
-from benchmarks.places_day import COUNTRY, Request, city, requests
+from benchmarks.phones import COUNTRY, Request, city, requests
 from benchmarks.places_keys import Way, ways
 from benchmarks.report import Figure
 

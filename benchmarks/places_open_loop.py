@@ -29,7 +29,7 @@ from abacus.signals.places.decide.region import Region
 from abacus.signals.places.decide.region_index import RegionIndex
 from benchmarks.api import Load
 from benchmarks.paced import open_loop
-from benchmarks.places_day import COUNTRY, Request, city, of_the_busiest_hour, requests
+from benchmarks.phones import COUNTRY, Request, city, of_the_busiest_hour, requests
 from benchmarks.places_keys import Way, ways
 from benchmarks.report import Figure, rate
 from benchmarks.workbench import cpu_seconds, listening, with_ended_children
