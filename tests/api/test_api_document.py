@@ -52,8 +52,10 @@ def _has_example(content: dict[str, Any], schemas: dict[str, Any]) -> bool:
 
 @pytest.mark.long
 async def test_the_api_is_as_its_document_says_to_a_partner(house: House, tmp_path: Path) -> None:
+    """Documents of every kind are refused to partners in one place; those of journeys stand for all."""
     async with shop(house, "awarder") as opened:
-        await _as_documented(opened, tmp_path, await register(house), operations=76)
+        others = "--exclude-path-regex=^/v1/(campaigns|offers|rewards)"
+        await _as_documented(opened, tmp_path, await register(house), others, operations=44)
 
 
 @pytest.mark.long
