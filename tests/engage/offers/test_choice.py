@@ -130,6 +130,11 @@ def test_an_item_that_is_asked_for_again_and_again_has_what_came_and_went() -> N
     assert again_and_again(index) == [6, 7, 5]
     index.remove(6)
     assert again_and_again(index) == [7, 5, 4]
+    index.put(offer(8, benefit(PERCENT, "8")), None)
+    elsewhere = offer(9, benefit(PERCENT, "9"), scope=Scope(values=within("product p2")))
+    for _ in range(1_000):  # so many changes that they are no longer compared
+        index.put(elsewhere, None)
+    assert again_and_again(index) == [8, 7, 5]
 
 
 def test_an_item_is_asked_for_by_members_of_many_kinds() -> None:

@@ -142,6 +142,13 @@ MUTANTS: Final = (
         _choice("test_an_item_that_is_asked_for_again_and_again_has_what_came_and_went"),
     ),
     Mutant(
+        "a line-up that is made anew after many changes",
+        _LINE_UP,
+        "LineUps.of",
+        Node("place.changes is not changes", "place.line_up is None"),
+        _choice("test_an_item_that_is_asked_for_again_and_again_has_what_came_and_went"),
+    ),
+    Mutant(
         "the conditions of the asker along a line-up",
         _SHORTLIST,
         "Shortlist.go_along",

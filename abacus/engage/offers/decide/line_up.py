@@ -83,13 +83,16 @@ class LineUp:
 
 
 class _Place:
-    """What is kept for an item: its keys, its line-up from the second question on, and how many changes it has seen."""
+    """What is kept for an item: its keys, its line-up from the second question on, and of which changes it has seen how
+    many.
+    """
 
-    __slots__ = ("keys", "line_up", "seen")
+    __slots__ = ("changes", "keys", "line_up", "seen")
 
     def __init__(self, *_: object) -> None:
         self.keys: frozenset[Key] | None = None
         self.line_up: LineUp | None = None
+        self.changes: Sequence[Key] = ()
         self.seen = 0
 
 
@@ -104,8 +107,7 @@ class LineUps:
         """An offer comes or goes under these keys."""
         self._changes += keys
         if len(self._changes) > _MOST_CHANGES:
-            self._places.cache_clear()
-            self._changes.clear()
+            self._changes = []  # each line-up is made anew when it is asked for: to drop all at once takes long
 
     def of(self, asked: Asked, ranked: Callable[[Asked], Sequence[Ranking]]) -> LineUp | None:
         """The line-up of the item, made of what is `ranked` under its keys; None when it was not asked for lately."""
@@ -115,7 +117,8 @@ class LineUps:
         if place.keys is None:
             place.keys = frozenset(asked.keys)
             return None
-        if place.line_up is None or not place.keys.isdisjoint(changes[place.seen :]):
+        if place.changes is not changes or not place.keys.isdisjoint(changes[place.seen :]):
             place.line_up = LineUp(ranked(asked))
+            place.changes = changes
         place.seen = len(changes)
         return place.line_up
