@@ -49,6 +49,7 @@ async def test_a_click_tells_the_regions_and_what_a_member_is_offered_at_the_nea
             document(name="tanjong_5", scope={"places": ["tanjong"]}),
             document(name="gold_30", scope={"everything": True}, when=gold),
         )
+        open_desk.clock.pass_(minutes=1)  # they were approved since the desk was opened
         ann = await open_desk.inside("ann", "country_editor:SG")
         page = await seen(ann, "middle_lat=1.3&middle_lon=103.8&span=0.1&at.x=450&at.y=300")
         found = page["found"]["value"]
