@@ -42,7 +42,7 @@ def test_no_template_holds_a_script_or_a_style(template: Path) -> None:
     assert re.findall(r"\|\s*safe|autoescape|Markup", text) == []
 
 
-@pytest.mark.parametrize("name", ["charts.js", "console.css", "console.js", "icon.svg"])
+@pytest.mark.parametrize("name", ["charts.js", "clear.svg", "console.css", "console.js", "icon.svg"])
 def test_our_own_files_name_no_other_host(name: str) -> None:
     text = (STATIC / name).read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
     assert re.findall(r"https?:|@import|url\(|eval\(|innerHTML", text) == []

@@ -15,6 +15,7 @@ from abacus.console.web.faults import PageFault
 STATIC: Final = Path(__file__).parents[1] / "static"
 NAMES: Final = (
     "charts.js",
+    "clear.svg",
     "console.css",
     "console.js",
     "icon.svg",
