@@ -57,6 +57,9 @@ steady()
 # Typer sets this variable and removes it again at each command; where it is set already, Typer leaves it there.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
 
+# Everything is on loopback; a connection that asks for TLS first takes twice as long to open.
+os.environ.setdefault("PGSSLMODE", "disable")
+
 # A property says nothing about time, and machines are sometimes busy. A change is judged by the same cases as the one
 # before it; `make nightly` searches for new ones.
 hypothesis.settings.register_profile("searching", deadline=None)

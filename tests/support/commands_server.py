@@ -115,8 +115,10 @@ def _load_all() -> None:
 
 
 if __name__ == "__main__":
+    gc.disable()
     _load_all()
     gc.freeze()
+    gc.enable()
     with socket.socket(socket.AF_UNIX) as opened:
         opened.bind(sys.argv[1])
         opened.listen()

@@ -19,19 +19,23 @@ from workers import WORKERS
 
 _USED: Final = (
     "abacus.cli.main",
-    *(f"abacus.cli.{command}" for command in ("expiry", "ledger", "queues", "reconcile", "worker")),
+    *(f"abacus.cli.{command}" for command in ("house.queues", "house.worker", "ledger.reconcile", "ledger.slices")),
     *(f"workers.{name}" for name in WORKERS),
-    *("aioboto3", "aiobotocore.config", "aiokafka.admin", "tests.support.moved_clock", "uvloop"),
+    *("aioboto3", "aiobotocore.config", "aiokafka.admin", "anyio._backends._asyncio", "httpcore"),
+    "tests.support.moved_clock",
 )
 _LOOK_EVERY_S: Final = 0.05
 _LARGEST_READ: Final = 1 << 20
 
 
 def main() -> None:
+    gc.disable()  # there is no garbage among imports
     for name in _USED:
-        with suppress(ImportError):  # uvloop is not on every platform
-            importlib.import_module(name)
+        importlib.import_module(name)
+    with suppress(ImportError):  # it is not on every platform
+        importlib.import_module("uvloop")
     gc.freeze()  # a child that looks for garbage would else copy all of it
+    gc.enable()
     children: set[int] = set()
     rest = b""
     while True:
