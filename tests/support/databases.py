@@ -72,13 +72,14 @@ _CLOSED_WITHIN_S: Final = 30
 _NO_TRIGGERS: Final = {"session_replication_role": "replica"}
 
 
-async def watch(database_url: str) -> None:
-    """Prepares the template of databases that are used again."""
+async def watch(database_url: str, *, tests_write: bool = True) -> None:
+    """Prepares the template of databases that are used again, and in which tests may write by hand."""
     connection = await asyncpg.connect(database_url)
     try:
         await connection.execute(_OWN_SCHEMA)
         await connection.execute(_EMPTY)
-        await let_tests_write(connection)
+        if tests_write:
+            await let_tests_write(connection)
         await connection.execute(_WATCH)
     finally:
         await connection.close()

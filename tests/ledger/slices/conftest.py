@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import asyncpg
 import pytest
@@ -10,6 +11,8 @@ from abacus.ledger.store.post import PostgresLedger
 from abacus.platform.migrations import cut, migrate
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Connection, Pool, open_pool
 from tests.ledger.slices.eight import CLOCK
+from tests.support.cluster import Servers
+from tests.support.databases import Databases, watch
 from tests.support.once import run_once
 from tests.support.services import Services, administer, database_address, how_to_copy
 
@@ -37,20 +40,31 @@ async def in_eight(services: Services, migrated: str) -> AsyncIterator[str]:
 
 
 @pytest.fixture(scope="session")
-async def copied(services: Services) -> str:
-    return await how_to_copy(services)
+async def sliced(services: Services, servers: Servers, in_eight: str) -> AsyncIterator[Databases]:
+    async with _used_again(services, servers, in_eight) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+async def uncut(services: Services, servers: Servers, migrated: str, in_eight: str) -> AsyncIterator[Databases]:
+    """Not before the other is cut: that would be a change of the schema."""
+    async with _used_again(services, servers, migrated) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def _used_again(services: Services, servers: Servers, template: str) -> AsyncIterator[Databases]:
+    await watch(database_address(services, template), tests_write=False)
+    opened = Databases(services, servers, template, await how_to_copy(services))
+    yield opened
+    await opened.close()
 
 
 @pytest.fixture
-async def url(
-    request: pytest.FixtureRequest, services: Services, migrated: str, in_eight: str, copied: str
-) -> AsyncIterator[str]:
+async def url(request: pytest.FixtureRequest, sliced: Databases, uncut: Databases) -> AsyncIterator[str]:
     """A database of this test's own: in eight slices for a test with a `pool`, and else not cut yet."""
-    template = in_eight if "pool" in request.fixturenames else migrated
-    name = f"abacus_eight_{uuid.uuid4().hex[:8]}"
-    await administer(services, f"create database {name} template {template} {copied}")
-    yield database_address(services, name)
-    await administer(services, f"drop database {name} with (force)")
+    async with (sliced if "pool" in request.fixturenames else uncut).one() as database:
+        yield database.address
 
 
 @pytest.fixture
