@@ -3,7 +3,7 @@
 from typing import Final
 
 from abacus.bootstrap import Service
-from abacus.signals.places.positions_wiring import positions
+from abacus.signals.places.wiring import positions
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
 wire = positions

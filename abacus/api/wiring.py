@@ -66,7 +66,7 @@ from abacus.signals.events.event_desk import EventDesk
 from abacus.signals.events.wiring import event_desk
 from abacus.signals.places.locating import locate_in_use
 from abacus.signals.places.position_desk import PositionDesk
-from abacus.signals.places.positions_wiring import position_desk
+from abacus.signals.places.wiring import position_desk
 
 _NAME: Final = "sandbox"
 

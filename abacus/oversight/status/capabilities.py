@@ -18,11 +18,12 @@ from abacus.platform.status import CapabilityStatus
 from abacus.programs.expiry.status import STATUS as EXPIRY
 from abacus.programs.tiers.status import STATUS as TIERS
 from abacus.proof.status import STATUS as PROOF
+from abacus.signals.places.status import STATUS as PLACES
 
 # A capability whose state people look at takes its place here.
 CAPABILITIES: Final[Sequence[CapabilityStatus]] = (
     *(EARNING, EXPIRY, TIERS, PROOF, WEBHOOKS, NOTIFY),
-    *(OFFERS, CODES, REWARDS, JOURNEYS),
+    *(OFFERS, CODES, REWARDS, JOURNEYS, PLACES),
 )
 
 

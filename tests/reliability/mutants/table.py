@@ -13,6 +13,7 @@ from tests.reliability.mutants import (
     of_lots,
     of_offers,
     of_pending,
+    of_places,
     of_reversals,
     of_rewards,
     of_settlements,
@@ -46,6 +47,7 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *of_codes.MUTANTS,
     *of_journeys.MUTANTS,
     *of_contact.MUTANTS,
+    *of_places.MUTANTS,
     *of_the_console.MUTANTS,
 )
 

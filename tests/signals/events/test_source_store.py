@@ -98,7 +98,7 @@ async def test_the_sources_in_force_are_the_latest_and_those_from_the_start(pool
     with pytest.raises(Unavailable, match="event sources"):
         directory.value()
     await directory.refresh()
-    assert set(directory.value()) == {"transactions", "points", "tiers"}
+    assert set(directory.value()) == {"transactions", "points", "tiers", "places"}
     await publish(pool, WEATHER)
     await publish(pool, source("weather", substream=True))
     await directory.refresh()

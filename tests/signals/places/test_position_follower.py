@@ -21,6 +21,7 @@ from abacus.platform.quarantine.types import Stage
 from abacus.signals.places.decide.country_map import Maps
 from abacus.signals.places.decide.visit import Visit
 from abacus.signals.places.position_follower import PositionFollower, Publish
+from abacus.signals.places.status import STATUS
 from abacus.signals.places.visit_rows import keep_visits, visits_of
 from abacus.signals.places.visit_sweeper import KEPT, VisitSweeper
 from tests.signals.places.strips import Strips, strip
@@ -164,3 +165,11 @@ async def test_visits_are_forgotten_within_a_day(pool: Pool) -> None:
         await keep_visits(connection, written)
     assert await VisitSweeper(pool, FixedClock(NOW)).sweep() == 2
     assert await visits(pool, "bob") == written[2:]
+
+
+async def test_the_state_of_things_tells_when_visits_are_kept_too_long(pool: Pool) -> None:
+    assert STATUS.overdue is not None
+    for old, late in ((timedelta(0), []), (timedelta(hours=1), ["positions"])):
+        async with slices.at(pool, "bob") as connection:
+            await keep_visits(connection, [stay("bob", f"old {old}", *[NOW - KEPT - old] * 2, inside=True)])
+        assert [each.job for each in await STATUS.overdue(pool, NOW)] == late
