@@ -26,6 +26,7 @@ WORKERS: Final = (
     "journeyer",
     "positions",
     "offers",
+    "places",
     "api",
     "webhooks",
     "console",

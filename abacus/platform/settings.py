@@ -158,6 +158,8 @@ class Settings(BaseSettings):
     caches_redis_url: Annotated[str, AfterValidator(_redis_url)] | None = None
     offers_host: str = "127.0.0.1"
     offers_port: Annotated[int, Field(ge=0, le=65535)] = 8084
+    places_host: str = "127.0.0.1"
+    places_port: Annotated[int, Field(ge=0, le=65535)] = 8085
     console_host: str = "127.0.0.1"
     console_port: Annotated[int, Field(ge=0, le=65535)] = 8083
     # The address that browsers use. With https, cookies go over https alone.

@@ -50,7 +50,14 @@ def refused(command: str, *words: str, **more: str) -> str:
 @pytest.mark.long
 @pytest.mark.parametrize(
     "setting",
-    ["ABACUS_API_PORT", "ABACUS_COUNTS_PORT", "ABACUS_OFFERS_PORT", "ABACUS_CONSOLE_PORT", "ABACUS_HEALTH_PORT"],
+    [
+        "ABACUS_API_PORT",
+        "ABACUS_COUNTS_PORT",
+        "ABACUS_OFFERS_PORT",
+        "ABACUS_PLACES_PORT",
+        "ABACUS_CONSOLE_PORT",
+        "ABACUS_HEALTH_PORT",
+    ],
 )
 def test_a_chosen_port_that_is_taken_is_told_first(setting: str, taken: int, tmp_path: Path) -> None:
     line = refused("up", "--data-dir", str(tmp_path / "house"), **{setting: str(taken)})

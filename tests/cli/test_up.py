@@ -55,7 +55,9 @@ DEMO_KEYS = {
 }
 
 # Two of these tests may run at once.
-FREE_PORTS = {"ABACUS_API_PORT": "0", "ABACUS_COUNTS_PORT": "0", "ABACUS_OFFERS_PORT": "0", "ABACUS_CONSOLE_PORT": "0"}
+FREE_PORTS = dict.fromkeys((f"ABACUS_{each}_PORT" for each in ("API", "COUNTS", "OFFERS", "PLACES", "CONSOLE")), "0")
+
+ADDRESSES = {"api", "counts", "offers", "places", "console", "health", "kafka", "sqs", "database"}
 
 # Of twenty members each, whose events are all sent twice.
 CAMPAIGNS = {
@@ -145,7 +147,7 @@ async def send(addresses: dict[str, str], transaction: dict[str, Any]) -> None:
 async def test_up_serves_and_its_ledger_survives_a_restart() -> None:
     with tempfile.TemporaryDirectory(prefix="abacus-up-") as data_dir:
         async with up(data_dir) as addresses:
-            assert set(addresses) == {"api", "counts", "offers", "console", "health", "kafka", "sqs", "database"}
+            assert set(addresses) == ADDRESSES
             assert "Sign in as admin" in await get(addresses["console"])
             await send(addresses, BOB)
             await until(lambda: _transfers(addresses["database"], 1))
@@ -154,6 +156,7 @@ async def test_up_serves_and_its_ledger_survives_a_restart() -> None:
             assert ready["ready"]
             assert await get(f"{addresses['counts']}/healthz") == '{"status":"alive"}'
             assert await get(f"{addresses['offers']}/healthz") == '{"status":"alive"}'
+            assert await get(f"{addresses['places']}/healthz") == '{"status":"alive"}'
             assert set(ready["workers"]) == set(WORKERS)
             metrics = await get(f"{addresses['health']}/metrics")
             assert 'abacus_awards_total{outcome="posted",source="txn"} 1.0' in metrics

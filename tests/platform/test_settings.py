@@ -38,6 +38,8 @@ def test_what_holds_when_nothing_is_set() -> None:
         "counts_port": 8082,
         "offers_host": "127.0.0.1",
         "offers_port": 8084,
+        "places_host": "127.0.0.1",
+        "places_port": 8085,
         "counts_timeout_seconds": 1,
         "counts_late_hours": 3,
         "counts_cache_parts": 100_000,

@@ -47,7 +47,8 @@ async def test_a_line_for_each_thing_that_is_away(*, is_silent: bool) -> None:
 async def _up(data_dir: str, log: int) -> asyncio.subprocess.Process:
     """Returns when it is ready."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("ABACUS_")}
-    ports = dict.fromkeys(("ABACUS_API_PORT", "ABACUS_COUNTS_PORT", "ABACUS_OFFERS_PORT", "ABACUS_CONSOLE_PORT"), "0")
+    serving = ("API", "COUNTS", "OFFERS", "PLACES", "CONSOLE")
+    ports = dict.fromkeys((f"ABACUS_{each}_PORT" for each in serving), "0")
     house = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "abacus", "up", "--json", "--data-dir", data_dir),
         env={**clean, **ports, "ABACUS_LOG_FORMAT": "json"},

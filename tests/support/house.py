@@ -93,7 +93,7 @@ class House:
 def unique_settings(*, database_url: str, sqs_endpoint_url: str, kafka_bootstrap: str) -> Settings:
     """What listens has ports of its own, so that two runs of tests do not meet on the usual ports."""
     mark = uuid.uuid4().hex[:10]
-    api_port, counts_port, offers_port, console_port = free_ports(4)
+    api_port, counts_port, offers_port, places_port, console_port = free_ports(5)
     return Settings(
         queue_prefix=f"t{mark}-",
         transactions_topic=f"transactions.{mark}",
@@ -107,6 +107,7 @@ def unique_settings(*, database_url: str, sqs_endpoint_url: str, kafka_bootstrap
         api_port=api_port,
         counts_port=counts_port,
         offers_port=offers_port,
+        places_port=places_port,
         console_port=console_port,
     )
 

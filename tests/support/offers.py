@@ -1,6 +1,6 @@
 """Offers for tests: documents, and what is published around them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ from abacus.documents.stated import Change
 from abacus.engage.categories.decide.tree import parse_categories
 from abacus.engage.offers.decide.offer import Offer
 from abacus.engage.offers.decide.offer_reader import parse_offer
-from abacus.engage.offers.decide.publications import OfferPublications
+from abacus.engage.offers.decide.publications import OfferPublications, Spots
 from abacus.engage.offers.offer_store import OfferStore
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import PublishedCard
@@ -46,6 +46,13 @@ LUNCH: Final[Mapping[str, Any]] = {
 }
 
 
+_SPOTS: Final[Spots] = {"places": {"tanjong": "SG", "bangsar": "MY"}, "regions": {"centre": "SG"}}
+
+
+async def _sought(_: Mapping[str, Collection[str]]) -> Spots:
+    return _SPOTS
+
+
 def publications(now: datetime = NOW) -> OfferPublications:
     cards = {card.scope: PublishedCard(card, 1) for card in example_cards()}
     return OfferPublications(
@@ -56,7 +63,8 @@ def publications(now: datetime = NOW) -> OfferPublications:
         frozenset({"club"}),
         {"risk": VariableType.INTEGER},
         pools={"lunch_20": "SG"},
-        spots={"places": {"tanjong": "SG", "bangsar": "MY"}, "regions": {"centre": "SG"}},
+        spots=_SPOTS,
+        seek=_sought,
     )
 
 

@@ -66,7 +66,7 @@ async def new_partner(pool: Pool, partner_id: str, limits: Limits | None = None,
 
 @dataclass(frozen=True)
 class Shop:
-    """A running API, counts, offers, or console."""
+    """A running API, counts, offers, places, or console."""
 
     url: str
     health: Health
@@ -96,6 +96,11 @@ def count_desk(house: House, settings: Settings | None = None) -> AbstractAsyncC
 def offer_desk(house: House, settings: Settings | None = None, *beside: str) -> AbstractAsyncContextManager[Shop]:
     """The offers, and other workers beside them, in this process."""
     return _serving(house, ("offers", *beside), "offers_port", settings)
+
+
+def place_desk(house: House, settings: Settings | None = None) -> AbstractAsyncContextManager[Shop]:
+    """What is near a point, in this process."""
+    return _serving(house, ("places",), "places_port", settings)
 
 
 def console_of(house: House, settings: Settings | None = None) -> AbstractAsyncContextManager[Shop]:

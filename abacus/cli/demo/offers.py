@@ -34,7 +34,9 @@ from abacus.signals.events.wiring import built_in_sources
 
 _SHOP: Final = "demo-shop"
 _ON_LOOPBACK: Final = {"api_host": "127.0.0.1", "offers_host": "127.0.0.1"}
-_ANY_PORT: Final = dict.fromkeys(("api_port", "offers_port", "counts_port", "console_port", "health_port"), 0)
+_ANY_PORT: Final = dict.fromkeys(
+    ("api_port", "offers_port", "places_port", "counts_port", "console_port", "health_port"), 0
+)
 
 
 async def sold(complete: Settings, pool: Pool, starting: StartProgress) -> list[str]:

@@ -24,7 +24,8 @@ _IF_CHOSEN: Final = (
     "console_public_url",
 )
 # As they were bound. That of the probes is left out: each worker that is started in the other terminal would want it.
-_BOUND: Final = tuple(f"{who}_{what}" for who in ("api", "counts", "offers", "console") for what in ("host", "port"))
+_SERVING: Final = ("api", "counts", "offers", "places", "console")
+_BOUND: Final = tuple(f"{who}_{what}" for who in _SERVING for what in ("host", "port"))
 
 
 def environment_file(data_dir: Path) -> Path:

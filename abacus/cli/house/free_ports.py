@@ -14,6 +14,7 @@ _LISTENERS: Final = {
     "api_port": "api_host",
     "counts_port": "counts_host",
     "offers_port": "offers_host",
+    "places_port": "places_host",
     "console_port": "console_host",
     "health_port": "api_host",
 }

@@ -65,6 +65,7 @@ def _announce(config: Settings, environment: Path, link: str | None, *, as_json:
         "api": f"http://{config.api_host}:{config.api_port}",
         "counts": f"http://{config.counts_host}:{config.counts_port}",
         "offers": f"http://{config.offers_host}:{config.offers_port}",
+        "places": f"http://{config.places_host}:{config.places_port}",
         "console": link or console_url(config),
         "health": f"http://{config.api_host}:{config.health_port}",
         "kafka": config.kafka_bootstrap,

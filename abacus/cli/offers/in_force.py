@@ -15,6 +15,7 @@ from abacus.engage.offers.facts import offer_facts
 from abacus.engage.offers.members import Members
 from abacus.engage.offers.qualifier import Qualifier
 from abacus.engage.offers.spent import SpentOffers
+from abacus.engage.offers.spots import spots_stored
 from abacus.ledger.store.read import STANDING
 from abacus.platform.reading.caches import Caches
 from abacus.pricing.decide.book import CardBook
@@ -51,6 +52,7 @@ async def offers_in_force(
             segments=segments.value,
             facts=offer_facts(counters=counter_facts(pool, beside), services=asking.ask),
             clock=clock,
+            spots=spots_stored(pool),
         )
     finally:
         await members.close()

@@ -1,12 +1,14 @@
 """What is published at the moment, by which offers are judged."""
 
 from datetime import datetime
+from functools import partial
 
 from abacus.documents.directory import read_moment
 from abacus.engage.categories.kind import CATEGORIES
 from abacus.engage.downstreams.kind import DOWNSTREAMS
 from abacus.engage.offers.codes.pools import loaded_pools
 from abacus.engage.offers.decide.publications import OfferPublications
+from abacus.engage.offers.spots import named_spots
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
@@ -26,4 +28,5 @@ async def offer_publications(pool: Pool, now: datetime) -> OfferPublications:
         segments={segment.name for segment in await SegmentStore(pool).all() if not segment.dropped},
         externals={each.name: each.service.answers for each in downstreams if each.service and not each.retired},
         pools=await loaded_pools(pool),
+        seek=partial(named_spots, pool),
     )

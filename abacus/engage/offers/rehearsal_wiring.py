@@ -52,20 +52,26 @@ def rehearsed_offers(
 ) -> RehearsedOffers:
     """`pool` is of the sandbox; for `standing` see `Members`."""
     clock, slot = wiring.clock, drawn_slot()
-    members = Members(pool, standing=standing, clock=clock, caches=caches)
-    invented = InventedMembers(members, live.by_invitation)
-    qualifier = live.rehearsing(invented, FactRegistry[OfferSubject](OneValue(COUNTER, 0), OneValue(EXTERNAL, None)))
+    qualifier = rehearsed_qualifier(wiring, pool, live, standing, caches)
     pots = unwatched_pots(pool, slot)
     sweeper = ReservationSweeper(pool, clock, pots, slot=slot)
     reservations = Reservations(pool, clock, pots, sweeper.let_go, slot=slot)
     redemptions = Redemptions(pool, clock, pots, slot=slot)
     codes = live_codes.rehearsing(pool, Holders(pool, clock, sweeper.let_go), live_pool)
-    for each in (members, reservations, redemptions, codes):
+    for each in (reservations, redemptions, codes):
         wiring.at_the_end(each.close)
     wiring.beside(_keep_sweeping(sweeper, CodeSweeper(pool, clock, codes)))
     return RehearsedOffers(
         qualifier, Till(qualifier, reservations, redemptions, codes, offer_of=offer_of, clock=clock), codes
     )
+
+
+def rehearsed_qualifier(wiring: Wiring, pool: Pool, live: Qualifier, standing: str, caches: Caches) -> Qualifier:
+    """What answers test keys. `pool` is of the sandbox; for `standing` see `Members`."""
+    members = Members(pool, standing=standing, clock=wiring.clock, caches=caches)
+    wiring.at_the_end(members.close)
+    invented = InventedMembers(members, live.by_invitation)
+    return live.rehearsing(invented, FactRegistry[OfferSubject](OneValue(COUNTER, 0), OneValue(EXTERNAL, None)))
 
 
 async def _keep_sweeping(sweeper: ReservationSweeper, codes: CodeSweeper) -> None:
