@@ -1,7 +1,7 @@
 """Asking for offers: one process with 100,000 offers in force, and a million members who are invited to some."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from abacus.cli.house.stack import make_ready
 from abacus.documents.decide.states import Status
 from abacus.engage.offers.decide.document import to_document
+from abacus.engage.offers.decide.offer import Offer
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.settings import Settings
@@ -173,10 +174,15 @@ async def put_in_force(pool: Pool, number: int) -> None:
     a hundred thousand takes long.
     """
     now = datetime.now(UTC)
-    made = [
+    made = (
         replace(offer, when=rule_document(rule) if rule is not None else None, ends_at=now.replace(year=now.year + 1))
         for offer, rule in offers(number)
-    ]
+    )
+    await put_these_in_force(pool, made)
+
+
+async def put_these_in_force(pool: Pool, made: Iterable[Offer]) -> None:
+    now = datetime.now(UTC)
     approved = Status.APPROVED.value, now, "bench", now, "bench", "bench", now
     async with pool.acquire() as connection:
         await connection.execute("alter table offer disable trigger user")
