@@ -43,7 +43,7 @@ _SOUTH_WEST: Final = (100.0, -5.0)
 
 
 class Sizes(NamedTuple):
-    """A net of so many columns and rows, with sides of 2 to the power of `jags` edges of so many degrees."""
+    """A net of as many columns as rows. A region is `size` degrees wide, a side has 2 to the power of `jags` edges."""
 
     side: int
     size: float
@@ -87,7 +87,7 @@ def _read(regions: Sequence[Region]) -> Figure:
         for each in regions
     ]
     written = orjson.dumps({"type": "FeatureCollection", "features": features})
-    usual = Usual("SG", maps_of([], {"SG": "Asia/Singapore"}))
+    usual = Usual("SG", maps_of([], {"SG": "Asia/Singapore"}), {})
     began = time.process_time()
     read_regions(written, usual)
     took = time.process_time() - began

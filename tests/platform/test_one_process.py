@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.once, pytest.mark.long]
 
 async def test_what_is_made_or_refused_comes_back() -> None:
     assert await in_a_process(os.getpid) != os.getpid()
-    usual = Usual("SG", maps_of([], {"SG": "Asia/Singapore"}))
+    usual = Usual("SG", maps_of([], {"SG": "Asia/Singapore"}), {})
     with pytest.raises(DocumentFaults, match="file: not JSON"):
         await in_a_process(read_drawn, b"{", usual, silent)
 

@@ -101,13 +101,14 @@ class RegionDesk:
         self._store = RegionStore(pool)
 
     async def read(self, written: bytes, country: str | None = None, tell: Tell = silent) -> Read:
-        """The regions of a file; those that name no country are of this one, or of the only country with a card. Raises
+        """The regions of a file. A region that names no country is of this one, or of the only one with a card. Raises
         `DocumentFaults`.
         """
         maps = await self._maps()
         if country is not None and country not in maps.countries:
             raise Refused(f"{country} has no rate card; publish one first")
-        usual = Usual(usual_country(country, maps.countries), maps)
+        taken = {each.name.id: each.name.country for each in await self.in_force()}
+        usual = Usual(usual_country(country, maps.countries), maps, taken)
         return await self._apart(read_drawn, written, usual, tell)
 
     async def compare(self, file: Read) -> list[Compared]:

@@ -14,7 +14,7 @@ from abacus.signals.places.decide.region_file import RegionFaults, RegionFile, U
 pytestmark = pytest.mark.once
 
 MAPS = maps_of([CountryMap("SG", "Asia/Singapore", {"city": 20})], {"SG": "Asia/Singapore", "MY": "Asia/Kuala_Lumpur"})
-IN_SG = Usual("SG", MAPS)
+IN_SG = Usual("SG", MAPS, {})
 
 
 def square(west: float, south: float, side: float) -> list[list[float]]:
@@ -165,7 +165,7 @@ def test_every_fault_of_properties_is_told() -> None:
             feature(shape, country="XX"),
             feature(shape),
             {"type": "Point"},
-            usual=Usual(None, MAPS),
+            usual=Usual(None, MAPS, {}),
         )
     assert [(each.feature, each.path) for each in refused.value.at_features] == [
         (0, "properties.id"),
@@ -178,6 +178,13 @@ def test_every_fault_of_properties_is_told() -> None:
         (2, "properties.id"),
         (3, "type"),
     ]
+
+
+def test_an_id_of_another_country_is_told() -> None:
+    usual = Usual("SG", MAPS, {"a": "MY", "b": "SG"})
+    with pytest.raises(RegionFaults, match=r"features\[0\] \(a\)\.properties\.id: a is a region of MY") as refused:
+        read(*[feature(polygon(square(0, 0, 1)), id=id_) for id_ in "abc"], usual=usual)
+    assert len(refused.value.at_features) == 1
 
 
 def test_a_property_that_is_nearly_known_is_told() -> None:

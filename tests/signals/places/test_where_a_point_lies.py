@@ -84,7 +84,7 @@ def test_golden(case: dict[str, object]) -> None:
     ]
     file = read_regions(
         orjson.dumps({"type": "FeatureCollection", "features": features}),
-        Usual("SG", maps_of([], {"SG": "Asia/Singapore"})),
+        Usual("SG", maps_of([], {"SG": "Asia/Singapore"}), {}),
     )
     found = [
         each.id for each in in_use(file.by_country["SG"]).at(point(float(str(case["lat"])), float(str(case["lon"]))))

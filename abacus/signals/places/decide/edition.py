@@ -80,7 +80,7 @@ class Difference(NamedTuple):
         return {"added": len(self.added), "changed": len(self.changed), "removed": len(self.removed)}
 
     def takes_second_person(self, above: int) -> bool:
-        """Whether it changes more than so many hundredths of the regions in force. The first edition changes none."""
+        """Whether it changes more hundredths of the regions in force than this. The first edition changes none."""
         return self.before > 0 and self.size * _ALL > self.before * above
 
 

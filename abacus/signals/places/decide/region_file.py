@@ -68,10 +68,13 @@ class RegionFile:
 
 
 class Usual(NamedTuple):
-    """What holds for features that do not say it: the country, and the priorities of its map's kinds of regions."""
+    """What holds for features that do not say it: the country, and the priorities of its map's kinds of regions.
+    `taken` has the country of each region in force.
+    """
 
     country: str | None
     maps: Maps
+    taken: Mapping[str, str]
 
 
 def read_regions(written: bytes, usual: Usual, tell: Callable[[float], None] = lambda _: None) -> RegionFile:
@@ -140,6 +143,8 @@ class _Reader:
             told.fault(each.path, each.message)
         if region.id and (first := self._first.setdefault(region.id, number)) != number:
             told.fault("properties.id", f"{region.id} is the id of features[{first}] already")
+        elif region.country and (owner := self._usual.taken.get(region.id, region.country)) != region.country:
+            told.fault("properties.id", f"{region.id} is a region of {owner}; ids are those of all countries")
         return replace(region, parts=read_drawing(values.get("geometry"), told))
 
     def _telling(self, number: int, id_: str | None) -> Told:
