@@ -205,7 +205,7 @@ def _difference(made: Difference) -> dict[str, Any]:
 
 
 def _compared(compared: Sequence[Compared]) -> Iterator[str]:
-    for _, made, takes_second_person in compared:
+    for _, made, takes_second_person, _ in compared:
         yield f"{made.country}: {_counts(made)}" + ("; takes a second person" if takes_second_person else "")
         yield from _some("+", [_called(each) for each in made.added])
         yield from _some("~", [f"{_called(each.after)}: {', '.join(each.what)}" for each in made.changed])

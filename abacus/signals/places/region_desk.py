@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, absent
+from abacus.core.sources import Agent
 from abacus.documents.directory import read_moment
 from abacus.people.decide.agreement import canonical, check_asks
 from abacus.people.decide.rights import check
@@ -52,6 +53,7 @@ class Compared(NamedTuple):
     drawn: Drawn
     difference: Difference
     takes_second_person: bool
+    compared_with: int  # the number of the edition in force, 0 if there is none
 
 
 class Loaded(NamedTuple):
@@ -119,7 +121,7 @@ class RegionDesk:
             before = await self._store.entries(country, in_force[country]) if country in in_force else []
             made = difference(country, before, given.entries)
             above = maps.of(country).second_person_above
-            compared.append(Compared(given, made, made.takes_second_person(above)))
+            compared.append(Compared(given, made, made.takes_second_person(above), in_force.get(country, 0)))
         return compared
 
     def check_loads(self, compared: Sequence[Compared], by: Actor) -> None:
@@ -134,7 +136,11 @@ class RegionDesk:
     async def load(self, compared: Compared, by: Actor, tell: Tell = silent) -> Loaded:
         """Puts the regions in force, or asks a second person where they change much."""
         self.check_loads([compared], by)
-        given, made, waits = compared
+        return await self.enter(compared, by.agent, tell)
+
+    async def enter(self, compared: Compared, by: Agent, tell: Tell = silent) -> Loaded:
+        """The same for a caller that has checked the rights of who loads, such as those of a partner."""
+        given, made, waits, compared_with = compared
         if not made.size:
             return Loaded(made, None, None)
         prepared = Prepared(made.country, *given, await self._apart(index_of, given, tell))
@@ -142,8 +148,8 @@ class RegionDesk:
         subject = f"regions:{made.country}"
         did = {"did": "load-regions", **made.counts}
         entry = entry_of(by.source, Deed.EDIT_PLACES, subject, now, country=made.country, waits=waits or None, **did)
-        number = await self._store.load(prepared, Loading(by.source, now, waits), noted(entry))
-        approval = await self._approvals.ask(_proposal(made, number, prepared), by.agent) if waits else None
+        number = await self._store.load(prepared, Loading(by.source, now, waits, compared_with), noted(entry))
+        approval = await self._approvals.ask(_proposal(made, number, prepared), by) if waits else None
         return Loaded(made, number, approval)
 
     async def editions(self, country: str | None = None) -> list[Edition]:

@@ -65,11 +65,14 @@ class Prepared(NamedTuple):
 
 
 class Loading(NamedTuple):
-    """Who loads an edition, and when. One that `waits` is not in force before another person agrees."""
+    """Who loads an edition, and when. One that `waits` is not in force before another person agrees. `compared_with`:
+    the number of the edition that was in force when it was compared, 0 if there was none.
+    """
 
     by: str
     now: datetime
     waits: bool
+    compared_with: int | None = None
 
 
 class RegionStore:
@@ -114,10 +117,14 @@ class RegionStore:
         return None if row is None else bytes(row)
 
     async def load(self, prepared: Prepared, loading: Loading, also: Also) -> int:
-        """The number of the new edition. Raises `DocumentFaults` for an id that another country has."""
+        """The number of the new edition. Raises `DocumentFaults` for an id of another country, and `Refused` where another
+        edition came in force since the regions were compared.
+        """
         country, entries, shapes, written = prepared
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await connection.execute(_LOCK)
+            if loading.compared_with is not None:
+                await _check_in_force(connection, country, loading.compared_with)
             await _check_ids(connection, country, entries)
             number = int(await connection.fetchval(*_NUMBER(country=country)))
             await _keep(connection, shapes)
@@ -142,9 +149,7 @@ class RegionStore:
         """Puts an edition that waits in force. Raises `Refused` where another one came in force since."""
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await connection.execute(_LOCK)
-            now_in_force = dict(map(tuple, await connection.fetch(*_IN_FORCE()))).get(country, 0)
-            if now_in_force >= number:
-                raise Refused(f"{country}@{now_in_force} came in force since; load the regions again")
+            await _check_in_force(connection, country, number - 1)
             entries = _entries(country, await connection.fetchval(*_REGIONS(country=country, number=number)) or "[]")
             await _check_ids(connection, country, entries)
             row = await connection.fetchrow(*_ENTER(country=country, number=number, now=now, approved_by=approved_by))
@@ -153,6 +158,13 @@ class RegionStore:
             await _prune(connection, country, number)
             await also(connection)
         return Edition(*row)
+
+
+async def _check_in_force(connection: Connection, country: str, at_most: int) -> None:
+    """Raises `Refused` where an edition above this number is in force."""
+    number = dict(map(tuple, await connection.fetch(*_IN_FORCE()))).get(country, 0)
+    if number > at_most:
+        raise Refused(f"{country}@{number} came in force since; load the regions again")
 
 
 async def _check_ids(connection: Connection, country: str, entries: Iterable[Entered]) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from abacus.core.clock import SystemClock
+from abacus.core.errors import Refused
 from abacus.core.fields import DocumentFaults
 from abacus.platform.postgres import Pool, nothing_else
 from abacus.signals.places.decide.region import Region, Ring
@@ -58,6 +59,14 @@ async def test_an_index_of_another_format_is_built_anew(pool: Pool) -> None:
     directory = RegionDirectory(pool)
     await directory.refresh()
     assert [each.id for each in directory.value().at((0.5, 0.5))] == ["a"]
+
+
+async def test_an_edition_that_was_compared_with_an_older_one_is_refused(pool: Pool) -> None:
+    prepared = prepare("SG", [region("a", 0.0, 0.0)], silent)
+    loading = Loading("person:ann", SystemClock().now(), waits=False, compared_with=0)
+    assert await RegionStore(pool).load(prepared, loading, nothing_else) == 1
+    with pytest.raises(Refused, match="SG@1 came in force since"):
+        await RegionStore(pool).load(prepared, loading, nothing_else)
 
 
 async def test_ids_are_those_of_all_countries(pool: Pool) -> None:
