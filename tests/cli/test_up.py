@@ -47,6 +47,7 @@ DEMO_KEYS = {
     "journeys",
     "series",
     "documents",
+    "places",
     "offers",
     "rewards",
     "pending_points",
@@ -252,10 +253,11 @@ async def test_the_demo_counts_every_message_and_again_awards_nothing_new_and_sh
             "@campaign:demo_third_order:points": 10_000,
             **{f"@journey:{name}:entered": journey["entered"] for name, journey in JOURNEYS.items()},
         }
+        assert first["places"] == {"regions": 3, "shops": 3}
         assert first["offers"] == {"reserved": 4, "redeemed": 4, "rolled_back": 1, "by_code": 2, "points": 50}
         assert first["rewards"] == {"redeemed": 2, "returned": 1, "late": 1, "points": 140}
         assert first["pending_points"] == 30
-        assert first["documents"] == {"exported": 7 + 2 + 4 + 1 + 5 + 3 + 7 + 3, "changed_by_apply": 0}
+        assert first["documents"] == {"exported": 7 + 2 + 4 + 1 + 5 + 3 + 1 + 8 + 3, "changed_by_apply": 0}
         again = await abacus("demo", "--transactions", "500", "--data-dir", data_dir)
         assert again.code == 0
         # But for the purchases of now, and the refund of one, which each run makes.
@@ -265,6 +267,7 @@ async def test_the_demo_counts_every_message_and_again_awards_nothing_new_and_sh
         assert shown["points"].startswith("75;")
         assert shown["lapsed"] == "0 points of 0 members"
         assert shown["tiers"].startswith("0 changes;")
+        assert shown["places"] == "3 regions, 3 shops"
         assert shown["offers"] == "4 redeemed, 2 by code, 1 rolled back; 50 points"
         assert shown["rewards"].startswith("2 for 140 points, 1 returned")
         assert (shown["ledger"], shown["messages"]) == ("verified", "reconciled")
@@ -274,6 +277,8 @@ async def test_the_demo_counts_every_message_and_again_awards_nothing_new_and_sh
         assert "10.00 SGD x 2 (vertical food) x 1 (eppf SG) x 2 (cashless wallet) x 1.5 (tier silver)" in again.out
         assert again.out.count("recomputed now: same") == 7
         assert "taken back before" in again.out
+        assert "near 1.3, 103.85, in demo-river and demo-island" in again.out
+        assert "the best of 4 offers: demo_by_the_river saves 6.00" in again.out
         assert "laksa for SGD 12.00: demo_lunch saves 2.40 and demo_drink saves 1.50; the member pays 8.10" in again.out
         assert "eve types the same one, and is refused: code-used" in again.out
         assert "not demo_big_table: a price of SGD 30.00 or more" in again.out

@@ -16,9 +16,10 @@ COUPON: Final = "demo_coupon"
 COFFEE: Final = "demo_coffee"
 VOUCHER: Final = "demo_voucher"
 
-_KITCHEN: Final = "demo-kitchen"
+KITCHEN: Final = "demo-kitchen"
+RIVER: Final = "demo-river"
 _OF_THE_KITCHEN: Final[Mapping[str, Any]] = {
-    "scope": {"merchants": [_KITCHEN]},
+    "scope": {"merchants": [KITCHEN]},
     "audience": "public",
     "paid_by": {"cost_centre": "marketing"},
 }
@@ -72,6 +73,15 @@ OFFERS: Final[Sequence[Mapping[str, Any]]] = (
         "limits": {"uses": {"overall": 20_000}},
     },
 )
+OF_THE_RIVER: Final[Mapping[str, Any]] = {
+    "name": "demo_by_the_river",
+    "about": "Thirty percent off by the river, at most 10",
+    "scope": {"merchants": [KITCHEN], "regions": [RIVER]},
+    "audience": "public",
+    "paid_by": {"cost_centre": "marketing"},
+    "benefit": {"percent": "30", "cap": "10"},
+    "limits": {"uses": {"overall": 500}},
+}
 OF_COUPONS: Final[Mapping[str, Any]] = {
     **_OF_THE_KITCHEN,
     "name": COUPON,
@@ -130,7 +140,7 @@ def dish(price: str, quantity: int = 1) -> dict[str, Any]:
     return {
         "id": "1",
         "product": "laksa",
-        "merchant": _KITCHEN,
+        "merchant": KITCHEN,
         "brand": "demo",
         "categories": ["food"],
         "price": price,

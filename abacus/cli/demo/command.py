@@ -23,6 +23,7 @@ from abacus.cli.demo.counters import publish_counters, shown_counts
 from abacus.cli.demo.documents import export_documents
 from abacus.cli.demo.history import tell_story
 from abacus.cli.demo.journeys import Bakery
+from abacus.cli.demo.neighbourhood import placed
 from abacus.cli.demo.offers import sold
 from abacus.cli.demo.pending import publish_vesting_card, purchases, refund
 from abacus.cli.demo.series import added_up
@@ -177,6 +178,7 @@ async def _play(
             campaigns=engaged.campaigns,
             journeys=engaged.journeys,
             series=engaged.series,
+            places=await placed(pool),
             **(await taken_since(pool, began, clock.now()))._asdict(),
             documents=documents,
             ledger_verified=report.clean,

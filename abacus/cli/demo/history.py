@@ -11,6 +11,7 @@ from abacus.cli.demo.afterwards import comes_out
 from abacus.cli.demo.counters import shown_counts
 from abacus.cli.demo.documents import export_documents
 from abacus.cli.demo.journeys import journeyed
+from abacus.cli.demo.neighbourhood import placed
 from abacus.cli.demo.series import drawn, of_journeys
 from abacus.cli.demo.story.clock import stopped_halfway
 from abacus.cli.demo.story.opening import told
@@ -81,6 +82,7 @@ async def tell_story(complete: Settings, starting: StartProgress, *, as_json: bo
             campaigns=await _campaigned(pool),
             journeys=journeys,
             series=await drawn(complete, pool, story.begin, of_journeys(journeys)),
+            places=await placed(pool),
             **taken._asdict(),
             documents=documents,
             ledger_verified=verified.clean,

@@ -1,11 +1,12 @@
-"""Offers and rewards of the demo, from their approval to their redemption, at the doors that partners use."""
+"""Places, offers and rewards of the demo, from their approval to their redemption, at the doors that partners use."""
 
 from collections.abc import Sequence
 from typing import Final
 
-from abacus.cli.demo.catalogue import COUNTRY
+from abacus.cli.demo.catalogue import COUNTRY, OF_THE_RIVER
 from abacus.cli.demo.counter import at_the_counter
 from abacus.cli.demo.demo_partner import demo_partner
+from abacus.cli.demo.neighbourhood import Neighbourhood, ask_what_is_near
 from abacus.cli.demo.points_counter import ask_for_a_voucher, buy_coffees, look_after_the_voucher, pay_in_points
 from abacus.cli.demo.shelves import Shelves
 from abacus.cli.demo.shop import (
@@ -33,7 +34,7 @@ from abacus.platform.settings import Settings
 from abacus.signals.events.wiring import built_in_sources
 
 _SHOP: Final = "demo-shop"
-_ON_LOOPBACK: Final = {"api_host": "127.0.0.1", "offers_host": "127.0.0.1"}
+_ON_LOOPBACK: Final = {"api_host": "127.0.0.1", "offers_host": "127.0.0.1", "places_host": "127.0.0.1"}
 _ANY_PORT: Final = dict.fromkeys(
     ("api_port", "offers_port", "places_port", "counts_port", "console_port", "health_port"), 0
 )
@@ -46,18 +47,22 @@ async def sold(complete: Settings, pool: Pool, starting: StartProgress) -> list[
         CommandActor(Actor(login(), None), people_required=False, pool=pool, clock=SystemClock()),
     )
     await enter_people(complete)
-    shelves = Shelves(pool, clock, approvals_of(pool, built_in_sources(complete)), EDITOR, APPROVER)
+    approvals = approvals_of(pool, built_in_sources(complete))
+    shelves = Shelves(pool, clock, approvals, EDITOR, APPROVER)
     secrets, mark = Secrets.of(complete.secrets_key), f"{clock.now():%Y%m%d%H%M%S%f}"
     coupons: Sequence[str] = ()
+    await Neighbourhood(pool, clock, approvals, EDITOR).settle()
     await shelves.fill_with_offers()
+    await shelves.fill_with_offers([OF_THE_RIVER])
     if secrets.encrypts:
         coupons = await shelves.fill_with_coupons(secrets)
         await shelves.open_the_fulfiller(login_, secrets)
         await shelves.fill_with_rewards(login_, secrets)
     key = await _entered(login_, secrets)
     at_its_own = on_free_ports(complete.model_copy(update={**_ON_LOOPBACK, **_ANY_PORT}))
-    async with running(("offers", "api"), at_its_own, starting), at_the_counter(at_its_own, key) as counter:
+    async with running(("offers", "places", "api"), at_its_own, starting), at_the_counter(at_its_own, key) as counter:
         lines = [
+            *await ask_what_is_near(at_its_own, key),
             *await look_at_a_dish(counter, "bob"),
             *await look_at_a_basket(counter, "bob"),
             *await take_an_offer(counter, "bob", mark),

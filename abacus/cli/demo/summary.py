@@ -32,6 +32,7 @@ class Summary:
     campaigns: Mapping[str, Mapping[str, int]]  # by name: all events, events at which something was done, points
     journeys: Mapping[str, Mapping[str, int]]  # by name: members who entered and who left, messages and awards
     series: Mapping[str, int]  # by key: what the slots of a series add up to
+    places: Mapping[str, int]  # regions in force, and shops
     offers: Mapping[str, int]  # reserved, redeemed, of these by code, rolled back, and the points that they gave
     rewards: Mapping[str, int]  # redeemed, returned, late, and the points that they cost
     pending_points: int  # they vest later
@@ -72,7 +73,8 @@ def _rows(of: Summary, reasons: Mapping[str, int]) -> Iterator[Sequence[str]]:
         went, given = f"{journey['entered']:,} entered, {journey['left']:,} left", counted(journey["awards"], "award")
         yield "journey", f"{name}: {went}; {counted(journey['messages'], 'message')}, {given}"
     yield "series", _cut([f"{count:,} {key.removeprefix('demo:')}" for key, count in of.series.items()])
-    offers, rewards = of.offers, of.rewards
+    places, offers, rewards = of.places, of.offers, of.rewards
+    yield "places", f"{counted(places['regions'], 'region')}, {counted(places['shops'], 'shop')}"
     taken = f"{offers['redeemed']:,} redeemed, {offers['by_code']:,} by code, {offers['rolled_back']:,} rolled back"
     yield "offers", f"{taken}; {counted(offers['points'], 'point')}"
     bought = f"{rewards['redeemed']:,} for {counted(rewards['points'], 'point')}, {rewards['returned']:,} returned"

@@ -22,6 +22,7 @@ CHAPTERS: Final = (
     "webhooks",
     "purchases",
     "offers",
+    "places",
     "rewards",
     "holds",
     "support",
