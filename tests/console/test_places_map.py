@@ -53,7 +53,7 @@ async def test_a_click_tells_the_regions_and_what_a_member_is_offered_at_the_nea
         ann = await open_desk.inside("ann", "country_editor:SG")
         page = await seen(ann, "middle_lat=1.3&middle_lon=103.8&span=0.1&at.x=450&at.y=300")
         found = page["found"]["value"]
-        assert (found["lat"], found["lon"]) == (1.3, 103.8)
+        assert page["at"] == [1.3, 103.8]
         assert [each["id"] for each in found["regions"]] == ["centre", "town"]
         assert [each["id"] for each in found["places"]] == ["noodle-bar", "bakery", "tanjong"]
         offers = {each["id"]: sorted(offer.split(":")[0] for offer in each["offers"]) for each in found["places"]}

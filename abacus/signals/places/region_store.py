@@ -117,8 +117,8 @@ class RegionStore:
         return None if row is None else bytes(row)
 
     async def load(self, prepared: Prepared, loading: Loading, also: Also) -> int:
-        """The number of the new edition. Raises `DocumentFaults` for an id of another country, and `Refused` where another
-        edition came in force since the regions were compared.
+        """The number of the new edition. Raises `DocumentFaults` for an id of another country, and `Refused` where
+        another edition came in force since the regions were compared.
         """
         country, entries, shapes, written = prepared
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():

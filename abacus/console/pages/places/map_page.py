@@ -79,8 +79,6 @@ class NearPlace:
 class Found:
     """What is at a point: its regions, or else the nearest one with its metres, and the nearest places."""
 
-    lat: float
-    lon: float
     regions: Sequence[RegionName]
     nearest: RegionName | None
     metres: int | None
@@ -222,7 +220,7 @@ async def _found(call: Call, card: PublishedCard, at: Point, member: str | None)
     inside = regions.at(at)
     near = None if inside else regions.nearest(at)
     name, metres_away = (near[0], round(near[1])) if near is not None else (None, None)
-    return Found(at[1], at[0], inside, name, metres_away, told, member, is_degraded)
+    return Found(inside, name, metres_away, told, member, is_degraded)
 
 
 async def _offers(asker: _Asker, place: Place) -> tuple[Sequence[str], bool]:
