@@ -1,5 +1,6 @@
 """Editions of regions in Postgres, with their shapes and the index of each."""
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -18,6 +19,7 @@ from abacus.signals.places.decide.shape_bytes import read_shape
 KEPT: Final = 10  # editions of a country
 _MOST_TOLD: Final = 100
 _SHAPES_AT_ONCE: Final = 10_000
+_PIECE: Final = 1 << 20  # bytes of an index
 
 _LOCK: Final = "select pg_advisory_xact_lock(hashtext('region_edition'))"
 _OF: Final = f"select {columns(Edition)} from region_edition"
@@ -41,7 +43,8 @@ on conflict do nothing
 """)
 _SHAPES: Final = Statement("select digest, shape from region_shape where digest = any(:digests::bytea[])")
 _READ_INDEX: Final = Statement("""
-select index from region_index where country = :country and number = :number and format = :format
+select substring(index from :at for :some) from region_index
+where country = :country and number = :number and format = :format
 """)
 _ENTER: Final = Statement(f"""
 update region_edition set in_force_at = :now, approved_by = :approved_by
@@ -111,10 +114,18 @@ class RegionStore:
         return regions
 
     async def index(self, country: str, number: int) -> bytes | None:
-        """The index of an edition; None where this process cannot read it, or it is kept no more."""
-        async with passing_failures():
-            row = await self._pool.fetchval(*_READ_INDEX(country=country, number=number, format=FORMAT))
-        return None if row is None else bytes(row)
+        """The index of an edition; None where this process cannot read it, or it is kept no more. It is read piece by
+        piece, so that answers go on meanwhile.
+        """
+        which = {"country": country, "number": number, "format": FORMAT}
+        pieces: list[bytes] = []
+        while not pieces or len(pieces[-1]) == _PIECE:
+            async with passing_failures():
+                piece = await self._pool.fetchval(*_READ_INDEX(**which, at=len(pieces) * _PIECE + 1, some=_PIECE))
+            if piece is None:
+                return None
+            pieces.append(piece)
+        return await asyncio.to_thread(b"".join, pieces)
 
     async def load(self, prepared: Prepared, loading: Loading, also: Also) -> int:
         """The number of the new edition. Raises `DocumentFaults` for an id of another country, and `Refused` where
