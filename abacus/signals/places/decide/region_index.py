@@ -102,9 +102,10 @@ class _Country:
 
     def cells(self) -> set[int]:
         """The cells of a degree that its regions may reach into."""
+        boxes = {tuple(map(math.floor, box)) for box in zip(*self._outlines[:4], strict=True)}
         return {
-            row * _ROUND + column % _ROUND
-            for west, south, east, north in self.boxes()
-            for row in range(math.floor(south) + _SOUTH, math.floor(north) + _SOUTH + 1)
-            for column in range(math.floor(west) + _WEST, math.floor(east) + _WEST + 1)
+            (row + _SOUTH) * _ROUND + (column + _WEST) % _ROUND
+            for west, south, east, north in boxes
+            for row in range(south, north + 1)
+            for column in range(west, east + 1)
         }
