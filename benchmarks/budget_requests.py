@@ -2,13 +2,15 @@
 
 import time
 from collections.abc import Callable, Iterator
-from itertools import count
+from itertools import count, cycle
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from benchmarks.api import BATCH, MEMBERS, batch_requests, grant_requests, request
+from benchmarks.nearby_examples import queries
 
 COUNTRY: Final = "SG"
 _PAGE: Final = 20
+_POINTS: Final = 5_000
 
 Requests: TypeAlias = Callable[[str], Iterator[bytes]]  # by a partner's key
 
@@ -92,6 +94,14 @@ def _items(number: int, seed: int) -> list[dict[str, Any]]:
     ]
 
 
+def _near(path: str) -> Requests:
+    def requests(key: str) -> Iterator[bytes]:
+        for query in cycle(queries(_POINTS)):
+            yield request("GET", f"{path}?{query.decode()}", key)
+
+    return requests
+
+
 def _member(number: int) -> str:
     return f"m{number * 7 % MEMBERS}"
 
@@ -106,4 +116,7 @@ ROUTES: Final = (
     Route("POST /v1/counts, 10 keys", "counts", _counts, 1_500),
     Route("POST /v1/offers/qualify, one item", "offers", _qualify(1), 1_500),
     Route(f"POST /v1/offers/qualify, {_PAGE} items", "offers", _qualify(_PAGE), 600),
+    Route("GET /v1/nearby", "places", _near("/v1/nearby"), 1_000),
+    Route("GET /v1/nearby/categories", "places", _near("/v1/nearby/categories"), 1_500),
+    Route("GET /v1/regions/at", "places", _near("/v1/regions/at"), 1_500),
 )

@@ -21,17 +21,22 @@ import psutil
 from abacus.cli.house.stack import make_ready
 from abacus.documents.store import DocumentStore
 from abacus.platform.embedded import EmbeddedStack
-from abacus.platform.postgres import Pool, open_pool
+from abacus.platform.postgres import Pool, nothing_else, open_pool
 from abacus.platform.settings import Settings
 from abacus.signals.counters.decide.definition_document import parse_definition
 from abacus.signals.counters.kind import COUNTERS, held_sources
 from abacus.signals.events.decide.source import parse_source
 from abacus.signals.events.kind import SOURCES, Reserved
+from abacus.signals.places.place_store import PlaceStore
+from abacus.signals.places.region_desk import prepare
+from abacus.signals.places.region_store import Loading, RegionStore
 from benchmarks.api import MEMBERS, free_port, is_up, load_all
 from benchmarks.budget_requests import COUNTRY, ROUTES, Route
 from benchmarks.callers import entered_partner
+from benchmarks.nearby_examples import places
 from benchmarks.offer_asking import put_in_force
 from benchmarks.pipeline import worker
+from benchmarks.region_examples import net
 from benchmarks.report import Figure
 
 BUDGETS: Final = Path(__file__).with_suffix(".json")
@@ -45,6 +50,9 @@ _LISTED: Final = [{"id": f"i{each}", "price": f"{each}.50", "tags": ["a", "b"]} 
 
 
 _OFFERS: Final = 1_000
+_PLACES: Final = 20_000
+_ROWS: Final = 20  # of regions, and as many columns
+_SIDE: Final = 0.18  # degrees of each
 _SOURCE: Final = {
     "source": "weather",
     "topic": "weather.observations",
@@ -93,10 +101,13 @@ async def measure(directory: Path, *, short: bool = False) -> list[Figure]:
 
 
 async def _furnish(pool: Pool, settings: Settings) -> None:
-    """Accounts, offers and a counter, so that routes have something to look at."""
+    """Accounts, offers, places, regions and a counter, so that routes have something to look at."""
     now = datetime.now(UTC)
     await pool.execute(_ENTER)
     await put_in_force(pool, _OFFERS)
+    await PlaceStore(pool).enter([*places(_PLACES)], now)
+    prepared = prepare(COUNTRY, [*net(_ROWS, _ROWS, south_west=(100.0, 1.0), size=_SIDE, jags=3)], lambda _: None)
+    await RegionStore(pool).load(prepared, Loading("person:benchmark", now, waits=False), nothing_else)
     looked = Reserved((), settings.events_topic).look
     (weather,) = await DocumentStore(pool, SOURCES).publish([parse_source(_SOURCE)], looked, by="benchmark", now=now)
     counter = parse_definition(_COUNTER, {"weather": weather.document})
