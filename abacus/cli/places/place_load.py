@@ -13,6 +13,7 @@ from abacus.cli.terminal.progress import percents
 from abacus.core.errors import Refused
 from abacus.platform.postgres import Pool
 from abacus.pricing.kind import countries_with_cards
+from abacus.process import look_for_garbage_seldom
 from abacus.signals.places.decide.place_document import Priced, usual_country
 from abacus.signals.places.place_desk import Loaded, PlaceDesk
 from abacus.signals.places.place_files import opened
@@ -37,6 +38,7 @@ async def load_places(
     All of the file is judged first; with a fault nothing is loaded. A load that was cut off is done again.
     """
     check_country(country)
+    look_for_garbage_seldom()
     faults: list[BadEntry] = []
     async with actor() as at:
         priced = await _priced(at.pool, country)

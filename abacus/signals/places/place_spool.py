@@ -2,13 +2,12 @@
 judged lies on disk meanwhile, so that a file may be larger than memory and change under our hands.
 """
 
+import marshal
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from tempfile import TemporaryFile
 from typing import IO, Final, NamedTuple
-
-import orjson
 
 from abacus.core.fields import DocumentFaults
 from abacus.signals.places.decide.place import Place
@@ -43,13 +42,15 @@ class Spool:
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
+        self._sizes: list[int] = []
 
     def add(self, page: Sequence[Place]) -> None:
-        self._file.write(orjson.dumps([tuple(each) for each in page], option=orjson.OPT_APPEND_NEWLINE))
+        self._sizes.append(self._file.write(marshal.dumps(list(map(tuple, page)))))
 
     def pages(self) -> Iterator[Sequence[Place]]:
         self._file.seek(0)
-        return ([_place(*row) for row in orjson.loads(line)] for line in self._file)
+        for size in self._sizes:
+            yield list(map(Place._make, marshal.loads(self._file.read(size))))  # noqa: S302  # nobody else writes to it
 
 
 @contextmanager
@@ -88,7 +89,8 @@ def judge(
             some = []
         if total % page == 0:
             tick()
-    spool.add(some)
+    if some:
+        spool.add(some)
     return Judged(total, bad, told, countries)
 
 
@@ -105,20 +107,3 @@ def _judged(
     if (earlier := first.setdefault(place.id, entry.where)) is not entry.where:
         return [BadEntry(entry.where, "id", f"{place.id!r} stands at {earlier} already")], None
     return (), place
-
-
-def _place(  # noqa: PLR0917  # the fields of a row
-    id_: str,
-    name: str,
-    point: Sequence[float],
-    country: str,
-    merchant: str,
-    brand: str | None,
-    categories: Sequence[str],
-    hours: str | None,
-    timezone: str | None,
-    attributes: Sequence[Sequence[str]],
-) -> Place:
-    lon, lat = point
-    pairs = tuple((name_, value) for name_, value in attributes)
-    return Place(id_, name, (lon, lat), country, merchant, brand, tuple(categories), hours, timezone, pairs)

@@ -4,7 +4,7 @@ One change at a time has the next version and is committed before the next begin
 version finds what is new above it.
 """
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -12,44 +12,23 @@ import orjson
 
 from abacus.core.errors import Refused
 from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
-from abacus.platform.sql import Statement
+from abacus.platform.sql import Statement, array, column
 from abacus.signals.places.decide.place import Attributes, Place
 from abacus.signals.places.decide.point import Point
 from abacus.signals.places.decide.sphere import Box
 
-_SEPARATOR: Final = ";"  # between categories, none of which holds it
 _COLUMNS: Final = "id, name, country, merchant, lon, lat, brand, categories, hours, timezone, attributes"
-_CHANGED: Final = _COLUMNS.split(", ")[1:]
-_SET: Final = ", ".join(f"{name} = excluded.{name}" for name in _CHANGED)
-_WAS: Final = ", ".join(f"p.{name}" for name in _CHANGED)
-_IS: Final = ", ".join(f"excluded.{name}" for name in _CHANGED)
+_WRITTEN: Final = [*_COLUMNS.split(", "), "version", "changed_at"]
+_SET: Final = ", ".join(f"{name} = excluded.{name}" for name in _WRITTEN[1:])
 
 _LOCK: Final = "select pg_advisory_xact_lock(hashtext('place'))"
 _NEXT: Final = "select coalesce(max(version), 0) + 1 from place"
-_STAGE: Final = """
-create temporary table loaded_place (
-    id text collate "C", name text, country text, merchant text, lon double precision, lat double precision,
-    brand text, categories text, hours text, timezone text, attributes text
-) on commit drop
+_THESE: Final = Statement(f"select {_COLUMNS}, removed from place where id = any({array('ids', 'text')})")
+_STAGE: Final = "create temporary table changed_place (like place) on commit drop"
+_CHANGE: Final = f"""
+insert into place ({", ".join(_WRITTEN)}) select {", ".join(_WRITTEN)} from changed_place
+on conflict (id) do update set {_SET}, removed = false
 """
-_STRANGERS: Final = """
-select l.id, p.country from loaded_place l join place p using (id) where p.country <> l.country and not p.removed
-order by l.id limit 1
-"""
-_ENTER: Final = Statement(f"""
-with known as (
-    select p.id from loaded_place l join place p using (id) where not p.removed
-), entered as (
-    insert into place as p ({_COLUMNS}, version, changed_at)
-    select id, name, country, merchant, lon, lat, brand, string_to_array(categories, '{_SEPARATOR}'), hours, timezone,
-        attributes, :version::bigint, :now::timestamptz
-    from loaded_place
-    on conflict (id) do update set {_SET}, version = excluded.version, changed_at = excluded.changed_at, removed = false
-    where p.removed or ({_WAS}) is distinct from ({_IS})
-    returning p.id
-)
-select count(*) - count(known.id), count(known.id) from entered left join known using (id)
-""")
 _REMOVE: Final = Statement("""
 with gone as (
     update place p set removed = true, version = :version, changed_at = :now
@@ -124,17 +103,22 @@ class PlaceStore:
         Raises `Refused` for the id of a place in another country.
         """
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            await connection.execute(_LOCK)
-            await connection.execute(_STAGE)
-            await connection.copy_records_to_table("loaded_place", records=map(_row, places))
-            if (stranger := await connection.fetchrow(_STRANGERS)) is not None:
-                raise Refused(f"{stranger[0]} is a place of {stranger[1]}; an id is of one place in all countries")
-            version = await connection.fetchval(_NEXT)
-            new, changed = await connection.fetchrow(*_ENTER(version=version, now=now))
-            if not new + changed:
+            version = await _begun(connection)
+            rows = await connection.fetch(*_THESE(ids=column(each.id for each in places)))
+            known = {row["id"]: (_place(row), row["removed"]) for row in rows}
+            _check_countries(places, known)
+            new = [each for each in places if each.id not in known]
+            changed = [each for each in places if each.id in known and known[each.id] != (each, False)]
+            if not (new or changed):
                 return Entered(0, 0, version - 1)
+            await _copy(connection, "place", new, version, now)
+            if changed:
+                await connection.execute(_STAGE)
+                await _copy(connection, "changed_place", changed, version, now)
+                await connection.execute(_CHANGE)
             await also(connection)
-            return Entered(new, changed, version)
+            again = sum(known[each.id][1] for each in changed)  # that were removed
+            return Entered(len(new) + again, len(changed) - again, version)
 
     async def remove_others(
         self, countries: Collection[str], ids: Collection[str], now: datetime, *, also: Also = nothing_else
@@ -209,12 +193,26 @@ async def _begun(connection: Connection) -> int:
     return int(await connection.fetchval(_NEXT))
 
 
+def _check_countries(places: Sequence[Place], known: Mapping[str, tuple[Place, bool]]) -> None:
+    """Raises `Refused` for the id of a place that is in another country."""
+    for each in places:
+        there, removed = known.get(each.id, (each, False))
+        if there.country != each.country and not removed:
+            raise Refused(f"{each.id} is a place of {there.country}; an id is of one place in all countries")
+
+
+async def _copy(connection: Connection, table: str, places: Sequence[Place], version: int, now: datetime) -> None:
+    if places:
+        rows = ((*_row(each), version, now, False) for each in places)
+        await connection.copy_records_to_table(table, records=rows, columns=[*_WRITTEN, "removed"])
+
+
 def _row(place: Place) -> tuple[Any, ...]:
     """In the order of the columns."""
     lon, lat = place.point
     return (
         *(place.id, place.name, place.country, place.merchant, lon, lat, place.brand),
-        *(_SEPARATOR.join(place.categories), place.hours, place.timezone, _text(place.attributes)),
+        *(place.categories, place.hours, place.timezone, _text(place.attributes)),
     )
 
 
