@@ -46,6 +46,7 @@ from benchmarks import (
     item_cost,
     journeys,
     nearby,
+    nearest_places,
     notify,
     offers,
     partner_slices,
@@ -120,6 +121,7 @@ PARTS: Final[Parts] = {
     "journeys": lambda directory, chosen: uvloop.run(journeys.measure(directory, chosen.members)),
     "budgets": lambda directory, chosen: uvloop.run(budgets.measure(directory, short=chosen.short)),
     "places-day": lambda directory, chosen: uvloop.run(places_day.measure(directory, short=chosen.short)),
+    "places-near": lambda directory, _: uvloop.run(nearest_places.measure(directory)),
     "places": lambda directory, chosen: uvloop.run(regions.measure(directory, short=chosen.short)),
     "reconcile": lambda directory, _: uvloop.run(reconcile.measure(directory)),
     "throughput": lambda _, chosen: uvloop.run(
