@@ -16,6 +16,7 @@ from abacus.api import (
     members,
     moves,
     offer_documents,
+    places,
     point_quotes,
     positions,
     preferences,
@@ -54,6 +55,7 @@ _ROUTES: Final = (
     events,
     positions,
     members,
+    places,
 )
 
 

@@ -51,6 +51,7 @@ from abacus.ledger.wiring import alone_of
 from abacus.oversight.redeemed.reader import RedeemedReader
 from abacus.people.wiring import people_directory
 from abacus.platform.migrations import has_sandbox
+from abacus.platform.one_process import in_a_process
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, ping
 from abacus.platform.quarantine.store import QuarantineStore
@@ -65,7 +66,9 @@ from abacus.programs.tiers.store import MembershipStore
 from abacus.signals.events.event_desk import EventDesk
 from abacus.signals.events.wiring import event_desk
 from abacus.signals.places.locating import locate_in_use
+from abacus.signals.places.place_desk import PlaceDesk
 from abacus.signals.places.position_desk import PositionDesk
+from abacus.signals.places.region_desk import RegionDesk
 from abacus.signals.places.wiring import position_desk
 
 _NAME: Final = "sandbox"
@@ -147,7 +150,8 @@ async def _access(wiring: Wiring, patience: Patience, is_open: asyncio.Event) ->
     positions = await position_desk(wiring, within_s=patience.broker_s)
     documents = OfferDesk(pool, clock, moves.approvals), RewardDesk(pool, clock, moves.approvals), Grantors(pool)
     rendering = [await each(wiring, pool, moves.approvals) for each in (campaign_desk, journey_desk)]
-    desks: list[object] = [*rendering, *documents, EntryDesk(pool, clock)]
+    regions = RegionDesk(pool, clock, moves.approvals, apart=in_a_process)
+    desks: list[object] = [*rendering, *documents, PlaceDesk(pool, clock), regions, cards, EntryDesk(pool, clock)]
     access = Access(
         clock=clock,
         directory=directory,

@@ -12,7 +12,7 @@ import pytest
 from tests.support.counters import RAIN, publish_counter, publish_weather
 from tests.support.house import House
 from tests.support.offers import document, run_offers
-from tests.support.shop import Shop, count_desk, offer_desk, register, shop
+from tests.support.shop import Shop, count_desk, offer_desk, place_desk, register, shop
 from tests.support.staff import hire
 
 pytestmark = pytest.mark.once
@@ -55,7 +55,7 @@ async def test_the_api_is_as_its_document_says_to_a_partner(house: House, tmp_pa
     """Documents of every kind are refused to partners in one place; those of journeys stand for all."""
     async with shop(house, "awarder") as opened:
         others = "--exclude-path-regex=^/v1/(campaigns|offers|rewards)"
-        await _as_documented(opened, tmp_path, await register(house), others, operations=44)
+        await _as_documented(opened, tmp_path, await register(house), others, operations=47)
 
 
 @pytest.mark.long
@@ -80,6 +80,12 @@ async def test_the_offers_are_as_their_document_says(house: House, tmp_path: Pat
     key = await register(house, may_use_offers=True, may_explain_offers=True)
     async with offer_desk(house) as opened:
         await _as_documented(opened, tmp_path, key, operations=7)
+
+
+@pytest.mark.long
+async def test_the_places_are_as_their_document_says(house: House, tmp_path: Path) -> None:
+    async with place_desk(house) as opened:
+        await _as_documented(opened, tmp_path, await register(house, may_use_offers=True), operations=3)
 
 
 async def _as_documented(opened: Shop, folder: Path, key: str, *options: str, operations: int) -> None:

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, absent
+from abacus.core.sources import Agent
 from abacus.people.decide.rights import check
 from abacus.people.store.audit import entry_of, noted
 from abacus.people.types.deed import Deed
@@ -77,6 +78,19 @@ class PlaceDesk:
         """
         for country in countries:
             self._check(by, country)
+        return await self.enter(pages, countries, by.agent, file=file, replace=replace, tick=tick)
+
+    async def enter(
+        self,
+        pages: Iterable[Sequence[Place]],
+        countries: Mapping[str, int],
+        by: Agent,
+        *,
+        file: str | None = None,
+        replace: bool = False,
+        tick: Callable[[int], None] = lambda _: None,
+    ) -> Loaded:
+        """The same for a caller that has checked the rights of who loads, such as those of a partner."""
         if replace and not countries:
             raise Refused("there is no place; to take all away, remove each")
         did = "replace-places" if replace else "load-places"
@@ -97,21 +111,21 @@ class PlaceDesk:
     async def change(self, place: Place, by: Actor) -> Entered:
         """Stores a place, in place of the one with its id if there is one."""
         self._check(by, place.country)
-        also = self._noted(f"place:{place.id}", place.country, by, did="change-place")
+        also = self._noted(f"place:{place.id}", place.country, by.agent, did="change-place")
         return await self._store.enter([place], self._clock.now(), also=also)
 
     async def remove(self, id_: str, by: Actor) -> int:
         """The version since which the place is no more."""
         found = await self.find(id_)
         self._check(by, found.place.country)
-        also = self._noted(f"place:{id_}", found.place.country, by, did="remove-place")
+        also = self._noted(f"place:{id_}", found.place.country, by.agent, did="remove-place")
         version = await self._store.remove(id_, self._clock.now(), also=also)
         return version if version is not None else found.version
 
     def _check(self, by: Actor, country: str) -> None:
         check(by, Deed.EDIT_PLACES, country, people_required=self._people_required)
 
-    def _loading(self, countries: Mapping[str, int], by: Actor, did: str, file: str | None) -> Also:
+    def _loading(self, countries: Mapping[str, int], by: Agent, did: str, file: str | None) -> Also:
         """An entry for each country."""
         return together(
             *(
@@ -120,7 +134,7 @@ class PlaceDesk:
             )
         )
 
-    def _noted(self, subject: str, country: str, by: Actor, **details: object) -> Also:
+    def _noted(self, subject: str, country: str, by: Agent, **details: object) -> Also:
         return noted(entry_of(by.source, Deed.EDIT_PLACES, subject, self._clock.now(), country=country, **details))
 
 
