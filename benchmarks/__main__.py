@@ -52,6 +52,7 @@ from benchmarks import (
     partner_slices,
     pipeline,
     places_day,
+    positions,
     posting,
     profile,
     reconcile,
@@ -122,6 +123,7 @@ PARTS: Final[Parts] = {
     "budgets": lambda directory, chosen: uvloop.run(budgets.measure(directory, short=chosen.short)),
     "places-day": lambda directory, chosen: uvloop.run(places_day.measure(directory, short=chosen.short)),
     "places-near": lambda directory, _: uvloop.run(nearest_places.measure(directory)),
+    "positions": lambda directory, chosen: uvloop.run(positions.measure(directory, short=chosen.short)),
     "places": lambda directory, chosen: uvloop.run(regions.measure(directory, short=chosen.short)),
     "reconcile": lambda directory, _: uvloop.run(reconcile.measure(directory)),
     "throughput": lambda _, chosen: uvloop.run(
