@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Final, NamedTuple
 
@@ -13,13 +13,10 @@ from abacus.documents.decide.states import Act, Status
 from abacus.documents.stated import Change
 from abacus.documents.store import DocumentStore
 from abacus.engage.campaigns.campaign_store import CampaignStore
-from abacus.engage.downstreams.decide.downstream_document import parse_downstream
-from abacus.engage.downstreams.store import DownstreamStore
 from abacus.engage.offers.offer_store import OfferStore
 from abacus.engage.rewards.decide.redemption import Stage as Stages
 from abacus.engage.rewards.decide.redemption import redemption_id
 from abacus.oversight.reconcile.rewards import reward_books
-from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.encryption import Secrets
 from abacus.platform.kafka.window import TopicWindow
 from abacus.platform.sqs.definition import CAMPAIGN_RETRY
@@ -30,10 +27,9 @@ from tests.reliability.chaos.crashes.crossing import Stage
 from tests.reliability.chaos.crashes.earning_works import QUIET_S
 from tests.reliability.chaos.crashes.facts import award_of, paid
 from tests.reliability.chaos.crashes.lane import KEYRING, Lane
+from tests.reliability.chaos.crashes.service import ASKED_EACH_TIME, RiskService
 from tests.reliability.chaos.crashes.work import Work
-from tests.support.downstreams import publish_downstream
 from tests.support.on_offer import put_in_catalogue, put_on_offer
-from tests.support.receiver import Receiver, receiving
 from tests.support.rewards import load_codes
 from tests.support.running_campaigns import run_campaign
 
@@ -258,27 +254,12 @@ class CampaignRetries(_Campaigned):
             Stage.OFFSET_COMMIT,
         }
     )
-    # The service is asked each time: left alone, its events would come back after delays that double, for minutes.
-    paces: ClassVar = {"abacus.engage.downstreams.services:TRIES": 1_000}
+    paces: ClassVar = ASKED_EACH_TIME
 
     async def lay_out(self) -> None:
-        self._open = AsyncExitStack()
-        self._service: Receiver = await self._open.enter_async_context(receiving())
-        self._service.answers("500 Oops")
-        service = f"risk_{self.mark}"
-        document = {
-            "name": service,
-            "kind": "external",
-            "url": self._service.url,
-            "type": "integer",
-            "otherwise": "wait",
-            "timeout": "10s",
-            "at_once": 1,
-        }
-        downstream = parse_downstream(document, to_private=True)
-        await publish_downstream(self.lane.pool, downstream, new_secret(), self.now)
-        risky = {"operator": "gte", "lhs": f"external.{service}", "rhs": 5}
-        both = {"operator": "and", "conditions": [_of("rides"), risky]}
+        self._service = RiskService(self.lane, self.mark)
+        await self._service.publish(self.now)
+        both = {"operator": "and", "conditions": [_of("rides"), self._service.risky]}
         campaign = await self.campaign("risky", both, {"award": {"points": 3}})
         rides = [self.order(who, number, "rides") for number, who in enumerate(("ann", "bob"))]
         broken = f"{{broken {self.mark}"
@@ -290,21 +271,11 @@ class CampaignRetries(_Campaigned):
 
     @asynccontextmanager
     async def hindered(self) -> AsyncIterator[None]:
-        async def come_back() -> None:
-            while len(self._service.requests) < 4:  # noqa: ASYNC110  # both events were asked for twice
-                await asyncio.sleep(0.05)
-            self._answer()
+        async def is_asked_enough() -> bool:
+            return self._service.requests >= 4  # both events were asked for twice
 
-        coming = asyncio.ensure_future(come_back())
-        try:
+        async with self._service.back_when(is_asked_enough):
             yield
-        finally:
-            coming.cancel()
-            await asyncio.wait((coming,))
-            self._answer()
-
-    def _answer(self) -> None:
-        self._service.answers("200 OK", body='{"answers":[7]}')
 
     async def is_through(self) -> bool:
         return await self._decided() and await super().is_through()
@@ -317,8 +288,7 @@ class CampaignRetries(_Campaigned):
         return bool(claims == 2)
 
     async def more_faults(self) -> list[str]:
-        await self._open.aclose()
-        await DownstreamStore(self.lane.pool).retire(f"risk_{self.mark}", by="person:ann", now=datetime.now(UTC))
+        await self._service.retire()
         return await super().more_faults()
 
 

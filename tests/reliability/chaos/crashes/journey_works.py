@@ -16,6 +16,7 @@ from abacus.engage.journeys.journey_store import JourneyStore
 from tests.reliability.chaos.crashes.crossing import Stage
 from tests.reliability.chaos.crashes.facts import paid
 from tests.reliability.chaos.crashes.lane import Lane
+from tests.reliability.chaos.crashes.service import ASKED_EACH_TIME, RiskService
 from tests.reliability.chaos.crashes.work import Work
 from tests.support.running_journeys import run_journey
 
@@ -47,7 +48,7 @@ _WAYS: Final = {
 }
 _SEATS: Final = "select member_id, visit, why from seat where journey = $1"
 _AT_SECOND: Final = "select member_id from seat where journey = $1 and node = $2 and left_at is null"
-_ACTIONS: Final = "select key from action where owner = $1"
+_ACTIONS: Final = "select key from action where owner = $1 order by key"
 _LEFT: Final = "select coalesce(sum(cardinality(members)), 0) from journey_trail where journey = $1 and why is not null"
 _WAITING: Final = """
 select (select count(*) from pack where journey = $1) + (select count(*) from journey_deed where journey = $1)
@@ -56,6 +57,8 @@ _ASIDE: Final = """
 select (select count(*) from pack_aside where journey = $1)
     + (select count(*) from journey_deed_aside where journey = $1)
 """
+_LATE: Final = "select count(*) from journey_entry_aside where journey = $1"
+_FREE: Final = "update journey_entry_aside set due_at = now() where journey = $1 and due_at is not null"
 _DROPPED: Final = "update action set refused_at = now() where owner = $1"
 
 
@@ -164,3 +167,74 @@ class JourneyVisits(Work):
 
     def _key(self, who: str, node: str) -> str:
         return journey_effect_key(self._name, 1, self._member(who), self._journey.nodes[node].number, 0)
+
+
+class JourneyEntriesLate(Work):
+    """A service gives no answer at first, so an order that would let a member in waits beside its topic, and is tried
+    again.
+    """
+
+    worker: ClassVar = "journeyer"
+    name: ClassVar = "late entries"
+    passes: ClassVar = frozenset(
+        {Stage.RECEIVE, Stage.DECIDE, Stage.BEGIN, Stage.INSERT, Stage.COMMIT, Stage.OFFSET_COMMIT}
+    )
+    paces: ClassVar = {**ASKED_EACH_TIME, "abacus.engage.journeys.late_entries:_IDLE_S": 0.3}
+
+    async def lay_out(self) -> None:
+        now, self._name = datetime.now(UTC), f"late_{self.mark}"
+        self._service = RiskService(self.lane, self.mark)
+        await self._service.publish(now)
+        mart = {"operator": "eq", "lhs": "var.vertical", "rhs": "mart"}
+        both = {"operator": "and", "conditions": [mart, self._service.risky]}
+        self._journey = await run_journey(
+            self.lane,
+            approved_at=now,
+            name=self._name,
+            entry={"on": _ORDERS, "when": both},
+            begin="gift",
+            nodes={"gift": {"do": {"award": {"points": 5}}, "next": "through"}, "through": {"exit": "through"}},
+        )
+        self._members = [f"{self.mark}-{who}" for who in ("ann", "bob")]
+        at = now.isoformat()
+        both_order = enumerate(("ann", "bob"))
+        orders = [paid(self.mark, who, number, vertical="mart", occurred_at=at) for number, who in both_order]
+        self.earns(*orders)
+        await self.produce(*orders, orders[0])
+
+    @asynccontextmanager
+    async def hindered(self) -> AsyncIterator[None]:
+        async def is_late() -> bool:
+            with suppress(asyncpg.PostgresError):  # that has no room for another connection
+                return bool(await self.lane.pool.fetchval(_LATE, self._name))
+            return False
+
+        async with self._service.back_when(is_late):
+            yield
+
+    async def follow_up(self) -> None:
+        """What the worker was about to decide is free again, as after five minutes."""
+        await self.lane.owner.execute(_FREE, self._name)
+
+    async def is_done(self) -> bool:
+        pool = self.lane.pool
+        seats = await pool.fetch(_SEATS, self._name)
+        return len(seats) == len(self._members) and await pool.fetchval(_LATE, self._name) == 0
+
+    async def is_through(self) -> bool:
+        return await self.is_done() and await self.lane.is_read(f"journeyer-{self.lane.settings.transactions_topic}")
+
+    async def more_faults(self) -> list[str]:
+        """Faults unless each member was inside once, and was given the points once."""
+        pool, faults = self.lane.pool, list[str]()
+        await self._service.retire()
+        seats = sorted(tuple(row) for row in await pool.fetch(_SEATS, self._name))
+        if seats != [(each, 1, "through") for each in self._members]:
+            faults.append(f"the seats are {seats}")
+        gift = self._journey.nodes["gift"].number
+        due = {journey_effect_key(self._name, 1, each, gift, 0) for each in self._members}
+        if (actions := [row["key"] for row in await pool.fetch(_ACTIONS, self._name)]) != sorted(due):
+            faults.append(f"the actions are {actions}")
+        await self.lane.owner.execute(_DROPPED, self._name)  # no other work may hand it over
+        await JourneyStore(pool).move(self._name, None, Act.END, Change("person:ann", datetime.now(UTC)))
+        return faults
