@@ -279,6 +279,7 @@ async def test_the_demo_counts_every_message_and_again_awards_nothing_new_and_sh
         assert "taken back before" in again.out
         assert "near 1.3, 103.85, in demo-river and demo-island" in again.out
         assert "the best of 4 offers: demo_by_the_river saves 6.00" in again.out
+        assert "bob's phone says that it is there: bob is in demo-island and demo-river" in again.out
         assert "laksa for SGD 12.00: demo_lunch saves 2.40 and demo_drink saves 1.50; the member pays 8.10" in again.out
         assert "eve types the same one, and is refused: code-used" in again.out
         assert "not demo_big_table: a price of SGD 30.00 or more" in again.out

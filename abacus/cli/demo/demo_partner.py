@@ -1,4 +1,4 @@
-"""A partner of the demo, who spends points and asks for offers."""
+"""A partner of the demo, who spends points, asks for offers, and says where members are."""
 
 from collections.abc import Sequence
 
@@ -23,4 +23,5 @@ def demo_partner(partner_id: str, name: str, countries: Sequence[str], at: Comma
         may_spend=True,
         may_use_offers=True,
         may_explain_offers=True,
+        may_send_positions=True,
     )

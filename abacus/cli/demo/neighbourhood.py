@@ -3,16 +3,21 @@
 The answer becomes lines that a person reads.
 """
 
+import asyncio
 import json
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from abacus.cli.demo.catalogue import COUNTRY, KITCHEN, RIVER
-from abacus.cli.demo.counter import partner_at, told
+from abacus.cli.demo.counter import Counter, asked, partner_at, told
 from abacus.cli.terminal.answer import counted
 from abacus.core.clock import Clock
+from abacus.core.errors import Unavailable
 from abacus.people.store.approvals import Approvals
 from abacus.people.types.person import Actor
+from abacus.platform import slices
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from abacus.platform.sql import Statement
@@ -31,6 +36,8 @@ _MAP: Final[Mapping[str, Any]] = {
 }
 _LAT: Final = 1.3
 _LON: Final = 103.85
+_WITHIN_S: Final = 60.0
+_LOOK_EVERY_S: Final = 0.05
 
 
 def _square(id_: str, name: str, kind: str, bounds: tuple[float, float, float, float]) -> Mapping[str, Any]:
@@ -61,6 +68,9 @@ _SHOPS: Final = (
     _shop("demo-mall", "Laksa in the mall", 1.303, 103.83),
 )
 _STANDING: Final = Statement("select count(*) from place where not removed")
+_VISITS: Final = Statement("""
+select region from member_region where member_id = :member and inside and seen_at >= :since order by region
+""")
 
 
 class Neighbourhood(NamedTuple):
@@ -95,6 +105,18 @@ async def ask_what_is_near(settings: Settings, key: str) -> list[str]:
     async with partner_at(settings.places_host, settings.places_port, key) as phone:
         answer = told(await phone.get("/v1/nearby", params={"lat": _LAT, "lon": _LON}))
     return [f"near {_LAT:g}, {_LON:g}, in {' and '.join(answer['regions'])}", *_shown(answer["places"])]
+
+
+async def say_where(counter: Counter, pool: Pool, member: str, now: datetime) -> list[str]:
+    """The app says where the member is; its regions are known when this returns."""
+    position = {"member_id": member, "lat": _LAT, "lon": _LON, "accuracy_m": 12, "at": now.isoformat()}
+    told(await asked(counter.api, "/v1/positions", {"positions": [position]}))
+    deadline = time.monotonic() + _WITHIN_S
+    while not (visits := await slices.rows(pool, _VISITS(member=member, since=now))):
+        if time.monotonic() > deadline:
+            raise Unavailable("positions", f"where {member} is, is not known after {_WITHIN_S:.0f} s")
+        await asyncio.sleep(_LOOK_EVERY_S)
+    return [f"{member}'s phone says that it is there: {member} is in {' and '.join(row['region'] for row in visits)}"]
 
 
 def _shown(places: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import Final
 from abacus.cli.demo.catalogue import COUNTRY, OF_THE_RIVER
 from abacus.cli.demo.counter import at_the_counter
 from abacus.cli.demo.demo_partner import demo_partner
-from abacus.cli.demo.neighbourhood import Neighbourhood, ask_what_is_near
+from abacus.cli.demo.neighbourhood import Neighbourhood, ask_what_is_near, say_where
 from abacus.cli.demo.points_counter import ask_for_a_voucher, buy_coffees, look_after_the_voucher, pay_in_points
 from abacus.cli.demo.shelves import Shelves
 from abacus.cli.demo.shop import (
@@ -60,9 +60,13 @@ async def sold(complete: Settings, pool: Pool, starting: StartProgress) -> list[
         await shelves.fill_with_rewards(login_, secrets)
     key = await _entered(login_, secrets)
     at_its_own = on_free_ports(complete.model_copy(update={**_ON_LOOPBACK, **_ANY_PORT}))
-    async with running(("offers", "places", "api"), at_its_own, starting), at_the_counter(at_its_own, key) as counter:
+    async with (
+        running(("offers", "places", "positions", "api"), at_its_own, starting),
+        at_the_counter(at_its_own, key) as counter,
+    ):
         lines = [
             *await ask_what_is_near(at_its_own, key),
+            *await say_where(counter, pool, "bob", clock.now()),
             *await look_at_a_dish(counter, "bob"),
             *await look_at_a_basket(counter, "bob"),
             *await take_an_offer(counter, "bob", mark),
