@@ -47,6 +47,7 @@ async def test_a_click_tells_the_regions_and_what_a_member_is_offered_at_the_nea
             document(name="noodles_20", scope={"merchants": ["noodles"]}),
             document(name="centre_10", scope={"regions": ["centre"]}),
             document(name="tanjong_5", scope={"places": ["tanjong"]}),
+            document(name="bread_there", scope={"merchants": ["bread"], "places": ["tanjong"]}),
             document(name="gold_30", scope={"everything": True}, when=gold),
         )
         open_desk.clock.pass_(minutes=1)  # they were approved since the desk was opened

@@ -36,7 +36,8 @@ from abacus.signals.segments.sets import segment_sets
 
 MOST: Final = 2_000  # offers of one look: each takes a tenth of a millisecond to read
 
-# Offers under one of the item's values; what an offer excepts is looked at when it is judged.
+# Offers under one of the item's values, and of offers for places those for the place where it is bought, if that was
+# told; what an offer excepts is looked at when it is judged.
 _FOR_ITEM: Final = Statements(OFFERS.table).where("""
 (d.name, d.version) in (
     select name, version from offer
@@ -44,6 +45,8 @@ _FOR_ITEM: Final = Statements(OFFERS.table).where("""
         document -> 'scope' ? 'everything' or document -> 'scope' -> 'products' ? :product
         or document -> 'scope' -> 'merchants' ? :merchant or document -> 'scope' -> 'brands' ? :brand
         or document -> 'scope' -> 'categories' ?| :categories::text[]
+    ) and (
+        :place::text is null or not document -> 'scope' ?| '{places,regions}'
         or document -> 'scope' -> 'places' ? :place or document -> 'scope' -> 'regions' ?| :regions::text[]
     )
     order by name limit :most
@@ -95,7 +98,7 @@ class OfferPreview:
             merchant=item.merchant,
             brand=item.brand,
             categories=list(item.categories),
-            place=item.place or "",
+            place=item.place,
             regions=list(item.regions),
             most=MOST + 1,
         )
