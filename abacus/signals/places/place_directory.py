@@ -14,7 +14,7 @@ from abacus.signals.places.place_store import PlaceStore
 Listener: TypeAlias = Callable[[Collection[str]], None]  # told the ids of places
 
 _CADENCE: Final = Cadence(load_within_s=120.0)
-_PAGE: Final = 2_000
+_PAGE: Final = 500
 # Each place takes some ten microseconds, and requests are answered in between.
 _AT_ONCE: Final = 100
 

@@ -5,12 +5,20 @@ traits.
 """
 
 from array import array
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
 from abacus.signals.places.decide.place import Place
-from abacus.signals.places.decide.place_tree import Found, PlaceTree, metres_of, nearest_of, square_of, vector_of
+from abacus.signals.places.decide.place_tree import (
+    Filter,
+    Found,
+    PlaceTree,
+    metres_of,
+    nearest_of,
+    square_of,
+    vector_of,
+)
 from abacus.signals.places.decide.point import Point
 
 Keep: TypeAlias = Callable[[Place], bool]
@@ -42,6 +50,19 @@ class _Traits:
         self.numbers: set[int] = set()
 
 
+class _Having:
+    """The traits with one thing that can be sought, and how many places have it."""
+
+    __slots__ = ("places", "traits")
+
+    def __init__(self) -> None:
+        self.places = 0
+        self.traits: set[_Traits] = set()
+
+
+_NOWHERE: Final = _Having()
+
+
 class PlaceIndex:
     """`version` is that of the latest change of all places. A change of one place takes some microseconds."""
 
@@ -55,7 +76,7 @@ class PlaceIndex:
         self._traits: list[_Traits] = []
         self._free: list[int] = []  # numbers of places that were removed
         self._known: dict[tuple[object, ...], _Traits] = {}  # by their values
-        self._having: dict[Sought, set[_Traits]] = {}
+        self._having: dict[Sought, _Having] = {}
         self._tree = PlaceTree()
 
     def __len__(self) -> int:
@@ -75,6 +96,8 @@ class PlaceIndex:
         number = self._number(place, traits := self._shared(place))
         self._numbers[place.id] = number
         traits.numbers.add(number)
+        for each in traits.found_by:
+            self._having[each].places += 1
         self._tree.put(number, vector_of(place.point))
 
     def remove(self, id_: str) -> None:
@@ -84,6 +107,8 @@ class PlaceIndex:
         self._tree.remove(number, vector_of((self._lons[number], self._lats[number])))
         traits = self._traits[number]
         traits.numbers.discard(number)
+        for each in traits.found_by:
+            self._having[each].places -= 1
         if not traits.numbers:
             self._forget(traits)
         self._ids[number] = self._names[number] = ""
@@ -96,36 +121,33 @@ class PlaceIndex:
         places that are as far the lower id comes first.
         """
         at, within = vector_of(point), square_of(radius_m)
-        kept = self._kept(keep, sought)
-        few = None if sought == ANY else self._few(sought)
-        if few is None:
+        having = [self._having.get(each, _NOWHERE) for each in _each(sought)]
+        rarest = min(having, key=lambda each: each.places, default=None)
+        kept = self._kept(keep, having)
+        if rarest is None or rarest.places > _FEW:
             found = self._tree.nearest(at, k, within, kept)
         else:
             lons, lats = self._lons, self._lats
+            few = chain.from_iterable(each.numbers for each in rarest.traits)
             found = nearest_of(((each, vector_of((lons[each], lats[each]))) for each in few), at, within)
-            found = found if kept is None else [each for each in found if kept(each[1])]
+            found = found if kept is None else kept(found)
         near = [(self._place(number), metres_of(square)) for square, number in self._ordered(found)[:k]]
         while near and near[-1][1] > radius_m:
             near.pop()
         return near
 
-    def _few(self, sought: Sought) -> Sequence[int] | None:
-        """The places with the rarest of what is sought, where these are so few that each is looked at."""
-        merchant, brand, category = sought
-        asked = {Sought(merchant=merchant), Sought(brand=brand), Sought(category=category)} - {ANY}
-        rarest: Collection[_Traits] = min((self._having.get(each, ()) for each in asked), key=_count)
-        return list(chain.from_iterable(each.numbers for each in rarest)) if _count(rarest) <= _FEW else None
+    def _kept(self, keep: Keep | None, having: Sequence[_Having]) -> Filter | None:
+        if keep is None and not having:
+            return None
+        allowed = set.intersection(*(each.traits for each in having)) if having else None
+        traits, place_of = self._traits, self._place
 
-    def _kept(self, keep: Keep | None, sought: Sought) -> Callable[[int], bool] | None:
-        """By the number of a place."""
-        if sought == ANY:
-            return None if keep is None else lambda number: keep(self._place(number))
-        merchant, brand, category = sought
-        asked = {Sought(merchant=merchant), Sought(brand=brand), Sought(category=category)} - {ANY}
-        traits = self._traits
-        if keep is None:
-            return lambda number: asked <= traits[number].found_by
-        return lambda number: asked <= traits[number].found_by and keep(self._place(number))
+        def kept(found: list[Found]) -> list[Found]:
+            if allowed is not None:
+                found = [each for each in found if traits[each[1]] in allowed]
+            return found if keep is None else [each for each in found if keep(place_of(each[1]))]
+
+        return kept
 
     def _ordered(self, found: list[Found]) -> list[Found]:
         """By distance, and by id where two are as far."""
@@ -159,18 +181,19 @@ class PlaceIndex:
             known = _Traits(place)
             self._known[known.values] = known
             for each in known.found_by:
-                self._having.setdefault(each, set()).add(known)
+                self._having.setdefault(each, _Having()).traits.add(known)
         return known
 
     def _forget(self, traits: _Traits) -> None:
         del self._known[traits.values]
         for each in traits.found_by:
             having = self._having[each]
-            having.discard(traits)
-            if not having:
+            having.traits.discard(traits)
+            if not having.traits:
                 del self._having[each]
 
 
-def _count(having: Collection[_Traits]) -> int:
-    """Of the places with some of these traits."""
-    return sum(len(each.numbers) for each in having)
+def _each(sought: Sought) -> frozenset[Sought]:
+    """What is sought, one by one."""
+    merchant, brand, category = sought
+    return frozenset({Sought(merchant=merchant), Sought(brand=brand), Sought(category=category)} - {ANY})

@@ -15,6 +15,7 @@ from abacus.signals.places.decide.sphere import EARTH_M
 
 Vector: TypeAlias = tuple[float, float, float]
 Found: TypeAlias = tuple[float, int]  # the square of the straight line, and the number of a point
+Filter: TypeAlias = Callable[[list[Found]], list[Found]]
 
 _LEAF: Final = 3  # in place of an axis
 _MOST: Final = 32  # points of a leaf
@@ -77,7 +78,7 @@ class PlaceTree:
         if place < len(leaf.numbers):
             leaf.xs[place], leaf.ys[place], leaf.zs[place], leaf.numbers[place] = last
 
-    def nearest(self, at: Vector, k: int, within: float, keep: Callable[[int], bool] | None) -> list[Found]:
+    def nearest(self, at: Vector, k: int, within: float, keep: Filter | None) -> list[Found]:
         """The `k` nearest of the points that are kept, with all that are as far as the last of them; by distance. The
         square of none is greater than `within`.
         """
@@ -112,8 +113,8 @@ class PlaceTree:
                 for a, b, c, number in zip(leaf[0], leaf[1], leaf[2], leaf[3], strict=True)
                 if (square := (a - x) * (a - x) + (b - y) * (b - y) + (c - z) * (c - z)) <= within
             ]
-            if keep is not None:
-                near = [each for each in near if keep(each[1])]
+            if keep is not None and near:
+                near = keep(near)
             if near:
                 found += near
                 if len(found) >= k:
