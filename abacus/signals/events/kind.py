@@ -48,7 +48,7 @@ async def _read(document: Mapping[str, object], _: Reserved) -> Source:
 
 
 def _restore(document: Mapping[str, Any], version: Version) -> Source:
-    return parse_source(document).published(version.number)
+    return parse_source(document, built_in=True).published(version.number)  # its name may be reserved since
 
 
 def _check(draft: Source, latest: Iterable[Source], reserved: Reserved) -> list[Fault]:

@@ -13,6 +13,7 @@ from abacus.core.errors import Refused
 from abacus.core.fields import DocumentFaults
 from abacus.signals.events.decide.places import Always, Coordinates, Places, Pointer, TimeFormat, Variable
 from abacus.signals.events.decide.source import (
+    BUILT_IN,
     Source,
     parse_source,
     to_document,
@@ -23,9 +24,7 @@ from tests.signals.events.weather import TOML, WEATHER, put
 
 DOCUMENT = to_document(WEATHER)
 
-names = st.from_regex(r"[a-z][a-z0-9-]{0,10}", fullmatch=True).filter(
-    lambda name: name not in {"transactions", "points", "tiers"}
-)
+names = st.from_regex(r"[a-z][a-z0-9-]{0,10}", fullmatch=True).filter(lambda name: name not in BUILT_IN)
 types = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,10}", fullmatch=True)
 variable_names = st.from_regex(r"[a-z][a-z0-9_]{0,10}", fullmatch=True).filter(
     lambda name: name not in {"member_id", "country"}
