@@ -2,7 +2,7 @@
 position that is read again makes the same events, under the same keys.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import Final
@@ -21,11 +21,12 @@ from abacus.signals.events.decide.message import encode_event, partition_key
 from abacus.signals.places.decide.country_map import Maps
 from abacus.signals.places.decide.crossing_event import event_of
 from abacus.signals.places.decide.position import Position, kept, read_position
-from abacus.signals.places.decide.visit import Crossing, Regions, Visit, follow
+from abacus.signals.places.decide.visit import Crossing, Followed, Regions, Visit, follow, latest
 from abacus.signals.places.metrics import CROSSINGS, POSITIONS
 from abacus.signals.places.visit_rows import keep_visits, visits_of
 
 _AT_ONCE: Final = 2_000  # positions
+_MOST_UNWRITTEN: Final = 20_000  # visits; then positions wait for the slices
 
 # Returns when the events topic has every message. Raises `Unavailable` when that is not known.
 Publish = Callable[[Sequence[StreamMessage]], Awaitable[None]]
@@ -53,14 +54,20 @@ class PositionFollower:
         self._quarantine = quarantine
         self._clock = clock
         self._health = health
+        # Visits that were told, of slices that went away before they were written.
+        self._unwritten: Mapping[tuple[str, str], Visit] = {}
 
     async def handle(self, records: Sequence[Record]) -> None:
-        """Returns when what these positions tell is durable."""
+        """Returns when what these positions tell is durable, but for the visits of a slice that went away meanwhile."""
         for first in range(0, len(records), _AT_ONCE):
             some = records[first : first + _AT_ONCE]
-            await until_available(partial(self._handle, some), self._health)
+            followed = await until_available(partial(self._followed, some), self._health)
+            # What was told once is not followed again, even when its slice is away by now.
+            await until_available(partial(self._tell, followed.crossings), self._health)
+            self._unwritten = latest(chain(self._unwritten.values(), followed.visits))
+            await until_available(self._write, self._health)
 
-    async def _handle(self, records: Sequence[Record]) -> None:
+    async def _followed(self, records: Sequence[Record]) -> Followed:
         now = self._clock.now()
         positions: list[Position] = []
         aside: list[Item] = []
@@ -75,13 +82,13 @@ class PositionFollower:
         away = set(known.waiting)
         told = [each for each in positions if each.member_id not in away]
         visits = chain.from_iterable(known.in_reach()) if told else ()
-        followed = follow(told, visits, self._regions(), lambda country: self._maps().of(country).positions, now)
-        await self._tell(followed.crossings)
-        await slices.split(self._pool, followed.visits, _write)
+        before = latest(chain(visits, self._unwritten.values())).values()
+        followed = follow(told, before, self._regions(), lambda country: self._maps().of(country).positions, now)
         POSITIONS.labels("followed").inc(len(told) - followed.late)
         POSITIONS.labels("late").inc(followed.late)
         POSITIONS.labels("away").inc(len(positions) - len(told))
         POSITIONS.labels("set_aside").inc(len(aside))
+        return followed
 
     async def _tell(self, crossings: Sequence[Crossing]) -> None:
         events = list(map(event_of, crossings))
@@ -89,6 +96,14 @@ class PositionFollower:
             await self._publish([StreamMessage(partition_key(event), encode_event(event)) for event in events])
         for crossing in crossings:
             CROSSINGS.labels("entered" if crossing.entered else "left").inc()
+
+    async def _write(self) -> None:
+        if not self._unwritten:
+            return
+        written = await slices.split(self._pool, self._unwritten.values(), _write)
+        self._unwritten = latest(written.waiting)
+        if len(self._unwritten) > _MOST_UNWRITTEN:
+            written.whole()
 
 
 async def _read(slice_: slices.Slice, members: Sequence[str]) -> Sequence[Visit]:

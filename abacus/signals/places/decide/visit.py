@@ -56,6 +56,16 @@ class Followed(NamedTuple):
     late: int
 
 
+def latest(visits: Iterable[Visit]) -> dict[tuple[str, str], Visit]:
+    """The last of each member and region."""
+    found: dict[tuple[str, str], Visit] = {}
+    for each in visits:
+        other = found.setdefault((each.member_id, each.region), each)
+        if other.seen_at < each.seen_at:
+            found[each.member_id, each.region] = each
+    return found
+
+
 def follow(
     positions: Iterable[Position],
     known: Iterable[Visit],
