@@ -11,7 +11,8 @@ branch_labels = None
 depends_on = None
 
 # Whether a member is in a region, since when it is or is not, and when a position said so last; no coordinates. A row
-# is written again while the member stays, in place, and deleted before it is a day old.
+# is written again while the member stays, in place, and deleted before it is a day old. Old rows are found by the hour:
+# an index on the moment would have to be written each time.
 TABLE = "member_region"
 ROWS = """
 create table {at}member_region (
@@ -20,8 +21,11 @@ create table {at}member_region (
     inside boolean not null,
     since timestamptz not null,
     seen_at timestamptz not null,
+    seen_hour timestamptz not null
+        generated always as (date_bin('1 hour', seen_at, '2000-01-01 00:00:00+00'::timestamptz)) stored,
     constraint member_region_pkey primary key (member_id, region)
 ) with (fillfactor = 70);
+create index member_region_seen_hour_idx on {at}member_region (seen_hour);
 grant select, insert, delete, update (inside, since, seen_at) on {at}member_region to abacus_app
 """
 

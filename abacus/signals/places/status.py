@@ -11,7 +11,9 @@ from abacus.platform.status import CapabilityStatus
 from abacus.signals.places.visit_sweeper import KEPT
 
 _SPARE: Final = timedelta(minutes=30)  # the next process sweeps when it starts
-_OLD: Final = Statement("select exists (select from member_region where seen_at < :before) as old")
+_OLD: Final = Statement("""
+select exists (select from member_region where seen_hour < :before and seen_at < :before) as old
+""")
 
 
 async def _overdue(pool: Pool, now: datetime) -> list[Overdue]:

@@ -21,8 +21,15 @@ on conflict (member_id, region) do update
     set inside = excluded.inside, since = excluded.since, seen_at = excluded.seen_at
     where r.seen_at < excluded.seen_at
 """)
+# A visit that is written at the moment is no old one.
 _FORGET: Final = Statement("""
-with gone as (delete from member_region where seen_at < :before returning 1) select count(*) from gone
+with old as (
+    select member_id, region from member_region where seen_hour < :before and seen_at < :before
+    order by seen_hour limit :most for update skip locked
+), gone as (
+    delete from member_region r using old where (r.member_id, r.region) = (old.member_id, old.region) returning 1
+)
+select count(*) from gone
 """)
 
 
@@ -34,7 +41,7 @@ async def keep_visits(connection: Connection, visits: Sequence[Visit]) -> None:
     await connection.execute(*_KEEP(**arrays(Visit, visits)))
 
 
-async def forget_visits(connection: Connection, before: datetime) -> int:
-    """Returns how many there were."""
-    count: int = await connection.fetchval(*_FORGET(before=before))
+async def forget_visits(connection: Connection, before: datetime, most: int) -> int:
+    """Returns how many there were, at most so many."""
+    count: int = await connection.fetchval(*_FORGET(before=before, most=most))
     return count

@@ -13,6 +13,7 @@ from abacus.signals.places.visit_rows import forget_visits
 
 KEPT: Final = timedelta(hours=24)
 _EVERY: Final = timedelta(minutes=10)
+_AT_ONCE: Final = 5_000  # visits
 
 
 class VisitSweeper:
@@ -29,10 +30,15 @@ class VisitSweeper:
         before = self._clock.now() - KEPT + _EVERY
 
         async def forget(slice_: slices.Slice) -> int:
-            async with slice_.at() as connection:
-                return await forget_visits(connection, before)
+            forgotten = 0
+            while True:
+                async with slice_.at() as connection:
+                    some = await forget_visits(connection, before, _AT_ONCE)
+                forgotten += some
+                if some < _AT_ONCE:
+                    return forgotten
 
-        return sum((await slices.everywhere(self._pool, forget)).in_reach())
+        return sum((await slices.everywhere(self._pool, forget, patience_s=None)).in_reach())
 
     async def keep_sweeping(self) -> None:
         """Runs until cancelled."""

@@ -167,6 +167,16 @@ async def test_visits_are_forgotten_within_a_day(pool: Pool) -> None:
     assert await visits(pool, "bob") == written[2:]
 
 
+async def test_a_visit_that_is_being_written_holds_up_no_forgetting(pool: Pool) -> None:
+    old = NOW - KEPT
+    async with slices.at(pool, "bob") as connection:
+        await keep_visits(connection, [stay("bob", f"r{number}", old, old, inside=True) for number in range(3)])
+    async with slices.at(pool, "bob") as connection, connection.transaction():
+        await keep_visits(connection, [stay("bob", "r1", old, NOW, inside=True)])
+        assert await VisitSweeper(pool, FixedClock(NOW)).sweep() == 2
+    assert await visits(pool, "bob") == [stay("bob", "r1", old, NOW, inside=True)]
+
+
 async def test_the_state_of_things_tells_when_visits_are_kept_too_long(pool: Pool) -> None:
     assert STATUS.overdue is not None
     for old, late in ((timedelta(0), []), (timedelta(hours=1), ["positions"])):
