@@ -1,6 +1,7 @@
 """What is near a point over HTTP: the query is read strictly, before the framework as by it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
 from typing import Any, cast
 
 import httpx
@@ -17,10 +18,14 @@ from abacus.api.nearby import routes
 from abacus.api.nearby.asked import nearby_of, point_of
 from abacus.engage.offers.decide.offer import Scope as OfferScope
 from abacus.intake.partners.decide.partner import Partner
+from abacus.intake.partners.requests.journal import RequestJournal
+from abacus.intake.partners.requests.store import RequestStore
+from abacus.intake.partners.requests.types import Noted
 from abacus.platform.rooms import Rooms
 from abacus.signals.places.decide.place_index import Sought
 from tests.engage.nearby.served import CENTRE_ONLY, served
 from tests.engage.offers.examples import NOW, PERCENT, benefit, offer
+from tests.support.fixed_clock import FixedClock
 
 pytestmark = pytest.mark.once
 
@@ -52,17 +57,18 @@ def test_what_is_asked() -> None:
 @pytest.mark.parametrize(
     ("query", "faults"),
     [
-        (b"lat=91&lon=103", {"query/lat": "91.0 is not between -90 and 90"}),
-        (b"lat=103.8&lon=1.3", {"query/lat": "103.8 is not between -90 and 90; latitude and longitude look swapped"}),
-        (b"lat=NaN&lon=inf", {"query/lat": "'NaN' is no decimal", "query/lon": "'inf' is no decimal"}),
+        (b"lat=91&lon=103", {"query/lat": "it is not between -90 and 90"}),
+        (b"lat=103.8&lon=1.3", {"query/lat": "it is not between -90 and 90; latitude and longitude look swapped"}),
+        (b"lat=NaN&lon=inf", {"query/lat": "it is no decimal", "query/lon": "it is no decimal"}),
         (b"lat=1.3", {"query/lon": "missing"}),
         (b"", {"query/lat": "missing", "query/lon": "missing"}),
         (b"lat=1.3&lat=1.4&lon=103", {"query/lat": "it stands twice"}),
         (b"lat=1.3&l%61t=1.4&lon=103", {"query/lat": "it stands twice"}),
-        (f"lat={DIGITS}&lon=103".encode(), {"query/lat": "'1.33333333333333333333333333333333333333…' is no decimal"}),
-        (b"lat=1e0&lon=103", {"query/lat": "'1e0' is no decimal"}),
+        (f"lat={DIGITS}&lon=103".encode(), {"query/lat": "it is no decimal"}),
+        (b"lat=1e0&lon=103", {"query/lat": "it is no decimal"}),
         (b"lat=%ff&lon=\xc3\xa9", {"query/lat": "is no decimal", "query/lon": "is no decimal"}),
         (b"lat=1.3&lon=103&utm=x", {"query/utm": "unknown"}),
+        (b"1.3,103", {"query": "a name that is no word", "query/lat": "missing", "query/lon": "missing"}),
         (b"lat=1.3&lon=103&k=51", {"query/k": "'51' is no whole number from 1 to 50"}),
         (b"lat=1.3&lon=103&radius=0", {"query/radius": "'0' is no whole number from 1 to 50,000"}),
         (b"lat=1.3&lon=103&open=1", {"query/open": "'1'; write true or false"}),
@@ -79,7 +85,7 @@ def test_what_is_wrong_is_told_by_its_name(query: bytes, faults: dict[str, str])
     assert all(words in told[name] for name, words in faults.items())
 
 
-def application(partner: Partner, *, hot: bool) -> ASGIApp:
+def application(partner: Partner, *, hot: bool, journal: RequestJournal | None = None) -> ASGIApp:
     at = served(offer(2, benefit(PERCENT, "20"), scope=OfferScope(everything=True, values=CENTRE_ONLY)))
     access = cast("Access", _Open(Rooms(at.nearby, at.offers.of_members)))
     app = FastAPI()
@@ -88,10 +94,10 @@ def application(partner: Partner, *, hot: bool) -> ASGIApp:
     inner: ASGIApp = HotRoutes(app, {}, (), routes.HOT) if hot else app
 
     async def let_in(scope: Scope, receive: Receive, send: Send) -> None:
-        scope["state"]["call"] = Call(partner, access)
+        scope["state"] |= {"call": Call(partner, access), "partner_id": partner.partner_id, "mode": "live"}
         await inner(scope, receive, send)
 
-    return Front(let_in)
+    return Front(let_in, journal)
 
 
 class _Open:
@@ -140,9 +146,41 @@ async def test_what_is_near_and_who_may_keep_it(desk: httpx.AsyncClient) -> None
 async def test_what_is_refused_is_kept_by_nobody(desk: httpx.AsyncClient) -> None:
     refused = await desk.get("/v1/nearby?lat=91&lon=103")
     assert (refused.status_code, refused.headers["cache-control"]) == (422, "no-store")
-    assert refused.json()["errors"] == [{"pointer": "query/lat", "detail": "91.0 is not between -90 and 90"}]
+    assert refused.json()["errors"] == [{"pointer": "query/lat", "detail": "it is not between -90 and 90"}]
     assert (await desk.head("/v1/nearby?lat=1.5&lon=103.4")).status_code == 405
     assert (await desk.post("/v1/nearby")).status_code == 405
+
+
+class _Kept(RequestStore):
+    """Keeps requests in memory."""
+
+    def __init__(self) -> None:
+        self.kept: list[Noted] = []
+
+    async def add(self, noted: Sequence[Noted]) -> None:
+        self.kept += noted
+
+    async def forget(self, before: datetime) -> None:
+        self.kept = [each for each in self.kept if each.at >= before]
+
+
+async def test_where_somebody_is_stands_in_no_refusal_and_not_in_the_journal() -> None:
+    store = _Kept()
+    journal = RequestJournal(store, FixedClock(NOW))
+    transport = httpx.ASGITransport(application(PARTNER, hot=True, journal=journal))
+    async with httpx.AsyncClient(transport=transport, base_url="http://places") as client:
+        for query in (
+            "lat=103.8318&lon=1.3048",
+            "lat=1.3048%C2%B0N&lon=103.8318E",
+            "1.3048,103.8318",
+            "1.3048=103.8318",
+        ):
+            refused = await client.get(f"/v1/nearby?{query}")
+            assert refused.status_code == 422
+            assert not any(degrees in refused.text for degrees in ("1.3048", "103.8318")), query
+    await journal.write()
+    assert len(store.kept) == 4
+    assert not any(degrees in repr(each) for each in store.kept for degrees in ("1.3048", "103.8318"))
 
 
 async def test_a_partner_without_the_right_is_refused_and_sees_its_countries_only() -> None:

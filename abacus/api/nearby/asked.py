@@ -1,6 +1,7 @@
 """The query of a request about a point, read strictly: a cache in front may have read another one than we.
 
-Each name stands once, none is unknown, and a coordinate is a plain decimal.
+Each name stands once, none is unknown, and a coordinate is a plain decimal. A refusal says nothing of where the point
+is, since refusals are kept.
 """
 
 import re
@@ -9,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
 from abacus.api.api_problem import FieldFault
-from abacus.api.problems import invalid, shortened
+from abacus.api.problems import invalid
 from abacus.core.fields import DocumentFaults
 from abacus.core.ids import ID_PATTERN
 from abacus.engage.nearby.decide.ask import MOST_PLACES, WIDEST_RADIUS_M, NearbyAsk
@@ -18,6 +19,7 @@ from abacus.signals.places.decide.point import Point, point
 
 _DECIMAL: Final = re.compile(r"-?[0-9]{1,3}(\.[0-9]{1,20})?")
 _WHOLE: Final = re.compile(r"[0-9]{1,6}")
+_NAME: Final = re.compile(r"[A-Za-z_]{1,40}")
 _TEXT: Final = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
 _ID: Final = re.compile(ID_PATTERN)
 _FIELDS: Final = {"open": "open_now", "radius": "radius_m"}  # that have another name in an address
@@ -76,9 +78,7 @@ def _point(values: Mapping[str, str], faults: list[FieldFault]) -> Point:
         if text is None:
             faults.append(_fault(name, "missing"))
         elif _DECIMAL.fullmatch(text) is None:
-            faults.append(
-                _fault(name, f"{_shown(text)} is no decimal of degrees, such as 1.283, of 20 decimals at most")
-            )
+            faults.append(_fault(name, "it is no decimal of degrees, such as 1.283, of 20 decimals at most"))
         else:
             degrees[name] = float(text)
     found = None
@@ -138,7 +138,10 @@ def _text(raw: bytes) -> str:
 
 
 def _fault(name: str, detail: str) -> FieldFault:
-    return FieldFault(pointer=f"query/{shortened(name)}", detail=detail)
+    """A name that is no word may be a coordinate that was written without one."""
+    if _NAME.fullmatch(name) is None:
+        return FieldFault(pointer="query", detail=f"a name that is no word: {detail}")
+    return FieldFault(pointer=f"query/{name}", detail=detail)
 
 
 def _shown(text: str) -> str:

@@ -89,10 +89,10 @@ def test_a_point_inside_is_at_no_distance_and_an_unknown_region_is_infinitely_fa
 @pytest.mark.parametrize(
     ("lat", "lon", "faults"),
     [
-        (91.0, 120.0, {"lat": "91.0 is not between -90 and 90"}),
-        (103.8, 1.3, {"lat": "103.8 is not between -90 and 90; latitude and longitude look swapped"}),
-        (math.nan, 181.0, {"lat": "nan is not a number of degrees", "lon": "181.0 is not between -180 and 180"}),
-        (math.inf, math.nan, {"lat": "inf is not a number of degrees", "lon": "nan is not a number of degrees"}),
+        (91.0, 120.0, {"lat": "it is not between -90 and 90"}),
+        (103.8, 1.3, {"lat": "it is not between -90 and 90; latitude and longitude look swapped"}),
+        (math.nan, 181.0, {"lat": "it is not a number of degrees", "lon": "it is not between -180 and 180"}),
+        (math.inf, math.nan, {"lat": "it is not a number of degrees", "lon": "it is not a number of degrees"}),
     ],
 )
 def test_what_is_no_point_is_told_by_name(lat: float, lon: float, faults: dict[str, str]) -> None:

@@ -88,7 +88,7 @@ def test_a_fault_of_a_csv_names_its_line_and_field(tmp_path: Path) -> None:
         ("line 6", ""),
         ("line 7", "name"),
     ]
-    assert str(faults[0]) == "line 3: lat: 103.8 is not between -90 and 90; latitude and longitude look swapped"
+    assert str(faults[0]) == "line 3: lat: it is not between -90 and 90; latitude and longitude look swapped"
     assert str(faults[3]) == "line 5: id: 's-1' stands at line 2 already"
     assert str(faults[5]) == "line 7: name: missing"
 
@@ -106,7 +106,7 @@ def test_a_fault_of_a_csv_names_its_line_and_field(tmp_path: Path) -> None:
         ),
         (
             feature(1.3, 103.8, id="s-1", name="A", merchant="m"),
-            "feature 1 (s-1): lat: 103.8 is not between -90 and 90",
+            "feature 1 (s-1): lat: it is not between -90 and 90",
         ),
         (feature(103.8, 1.3, id="s-1", name="A", merchant="m", shop="yes"), "feature 1 (s-1): shop: unknown"),
     ],

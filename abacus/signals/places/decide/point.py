@@ -25,7 +25,7 @@ def rounded(degrees: float) -> float:
 
 
 def point(lat: float, lon: float) -> Point:
-    """Raises `DocumentFaults` that name `lat` or `lon`."""
+    """Raises `DocumentFaults` that name `lat` or `lon`, and say nothing of where it would be: it may be a member's."""
     if -_NORTH_END <= lat <= _NORTH_END and -_EAST_END <= lon <= _EAST_END:
         longitude, latitude = rounded(lon), rounded(lat)
         return (
@@ -40,8 +40,8 @@ def _faults(lat: float, lon: float) -> list[Fault]:
     faults = []
     for name, degrees, end in (("lat", lat, _NORTH_END), ("lon", lon, _EAST_END)):
         if not math.isfinite(degrees):
-            faults.append(Fault(name, f"{degrees} is not a number of degrees"))
+            faults.append(Fault(name, "it is not a number of degrees"))
         elif abs(degrees) > end:
             hint = "; latitude and longitude look swapped" if are_swapped else ""
-            faults.append(Fault(name, f"{degrees} is not between {-end:g} and {end:g}{hint}"))
+            faults.append(Fault(name, f"it is not between {-end:g} and {end:g}{hint}"))
     return faults
