@@ -24,7 +24,7 @@ Headers = list[tuple[bytes, bytes]]
 
 
 class Caching(NamedTuple):
-    """Fresh for so many seconds, and for `stale_s` more while it is asked for anew. A public answer is the same for all
+    """Fresh for these seconds, and for `stale_s` more while it is asked for anew. A public answer is the same for all
     who send the same headers of `vary`; who may ask is seen by the key, so it varies by that as well.
     """
 

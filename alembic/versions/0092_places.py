@@ -23,7 +23,7 @@ create trigger country_map_is_announced after insert on country_map
 grant select, insert on country_map to abacus_app
 """
 
-# `version` counts the changes of all places, in the order in which they are committed: whoever has read all up to one
+# `version` counts the changes of all places, in the order in which they are committed: a reader of all up to a version
 # reads what is above it. A place that was removed stays as a row, so that the removal is read as well.
 PLACES = """
 create table place (

@@ -59,7 +59,7 @@ def _text(name: str, about: str) -> dict[str, Any]:
 
 _POINT: Final = (_degrees("lat", "north", 90, 1.3048), _degrees("lon", "east", 180, 103.8318))
 _SOUGHT: Final = (
-    _whole("k", "So many places.", MOST_PLACES, USUAL_PLACES),
+    _whole("k", "The most places.", MOST_PLACES, USUAL_PLACES),
     _whole("radius", "Metres, within which they are.", WIDEST_RADIUS_M, USUAL_RADIUS_M),
     _parameter("open", "Whether only places that are open now.", {"type": "boolean", "default": False}),
     _text("merchant", "Only of this merchant."),

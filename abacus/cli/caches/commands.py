@@ -23,7 +23,7 @@ _COLUMNS = ["route", "process", "share", "asked", "without computing", "failed o
 
 @app.command("list")
 async def list_() -> Answer:
-    """Show what running processes keep, and what became of those who asked."""
+    """Show what running processes keep, and how callers were answered."""
     async with pool() as opened:
         found = await read_caches(opened, SystemClock())
     return Answer(

@@ -59,7 +59,7 @@ class View(NamedTuple):
         return view_of(self.lat, self.lon, self.span * times)
 
     def moved(self, east: float, north: float) -> "View":
-        """By so many times what it shows."""
+        """By a multiple of what it shows."""
         return view_of(self.lat + north * HEIGHT / self.upright, _wrapped(self.lon + east * self.span), self.span)
 
 

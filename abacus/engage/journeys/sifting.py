@@ -30,7 +30,7 @@ class _Sieve:
         self.untold: dict[tuple[str, str], tuple[Comer, str]] = {}
 
     async def let_in(self, comers: Sequence[Comer]) -> None:
-        """All of them but those who cannot be told."""
+        """All of them but the members who cannot be told."""
         there = [each for each in comers if each.place not in self.untold]
         while there:
             try:

@@ -174,7 +174,7 @@ class Unfolder:
 
 
 async def _enter(connection: Connection, made: Sequence[_Made]) -> list[tuple[_Made, str]]:
-    """Enters actions, each at the time of its decision; those that Postgres does not take, with the fault."""
+    """Enters actions, each at the time of its decision. What Postgres does not take comes back with the fault."""
 
     async def enter(some: Sequence[_Made]) -> None:
         by_time: dict[datetime, list[PlannedAction]] = {}

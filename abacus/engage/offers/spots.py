@@ -42,7 +42,7 @@ def spots_stored(pool: Pool) -> FindSpots:
 
 
 async def named_spots(pool: Pool, named: Mapping[str, Collection[str]]) -> Spots:
-    """Of the places and the regions that a document names, those that are there. Raises `Unavailable`."""
+    """The places and the regions that a document names, as far as they are there. Raises `Unavailable`."""
     store, regions = RegionStore(pool), dict[str, str]()
     if named["regions"]:
         for country, number in (await store.in_force()).items():

@@ -157,7 +157,7 @@ class AnswerCache(Generic[Key, Value]):
         self._shelf.clear()
 
     def limit(self, percent: int) -> None:
-        """Of so many keys answers are kept from now on."""
+        """Answers of this share of the keys are kept from now on."""
         if percent < self._percent:
             self.drop_all()
         self._percent = percent
@@ -244,7 +244,7 @@ class AnswerCache(Generic[Key, Value]):
         return kept
 
     def _keep(self, key: Key, value: Value, flight: _Flight[Key, Value], age_s: float) -> Kept[Key, Value]:
-        """A change that came while it was computed may not be in it: then it is told to those who asked before, and not
+        """A change that came while it was computed may not be in it: then it is told to earlier callers, and not
         kept.
         """
         tags = self.route.tags_of(key, value)

@@ -1,4 +1,4 @@
-"""The places in force, as a process keeps them: all are read at the start, then those that have changed."""
+"""The places in force, as a process keeps them: all are read at the start, then what has changed."""
 
 import asyncio
 from collections.abc import Callable, Collection

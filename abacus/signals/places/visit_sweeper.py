@@ -1,4 +1,4 @@
-"""Forgets in which regions members are of whom nothing was heard for a day."""
+"""Forgets the regions of members who were not heard of for a day."""
 
 import asyncio
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""The caches of answers: what running processes keep, and what became of those who asked."""
+"""The caches of answers: what running processes keep, and how callers were answered."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -12,7 +12,7 @@ _NO_VARIABLES: Final[Mapping[str, Value]] = MappingProxyType({})
 
 class Item(NamedTuple):
     """A line of a basket. `price` is that of one piece; `categories` go from the widest to the narrowest. `place` is
-    where it is bought, if that was told, and `regions` those that the place lies in.
+    where it is bought, if that was told, and `regions` what the place lies in.
     """
 
     id: str

@@ -60,7 +60,7 @@ class Values(NamedTuple):
 
 class Scope(NamedTuple):
     """The items that an offer is for: all, or those with one of the values of items; where places or regions are named,
-    only those that are bought in one of these; never those with an excepted value.
+    only those that are bought in one of these; never items with an excepted value.
     """
 
     everything: bool = False

@@ -25,7 +25,7 @@ async def _none_there(_: Mapping[str, Collection[str]]) -> Spots:
 class OfferPublications:
     """The card and the categories of each country that has some, counters by name, the names of segments, and external
     services with the type of their answer. `pools` are the offers for which single codes are loaded, each with its
-    country. Of places and regions, which are many, `spots` has those that a document names; `seek` finds them.
+    country. Of places and regions, which are many, `spots` has what a document names; `seek` finds it.
     """
 
     now: datetime

@@ -64,7 +64,7 @@ class Kept(Generic[Key, Value]):
 
 
 class Shelf(Generic[Key, Value]):
-    """At most so many bytes. Answers are found by `by_key`, and whoever finds one sets its `asked`."""
+    """Bounded in bytes. Answers are found by `by_key`; a caller that finds an answer sets its `asked`."""
 
     def __init__(self, most_bytes: int) -> None:
         self.by_key: dict[Key, Kept[Key, Value]] = {}

@@ -31,14 +31,14 @@ _category: Final = fields.matching(
 
 
 class Priced(NamedTuple):
-    """The countries that have a card, and the one that places have which name none."""
+    """The countries that have a card, and the country of places that name none."""
 
     countries: Collection[str]
     usual: str | None = None
 
 
 def usual_country(given: str | None, countries: Collection[str]) -> str | None:
-    """The country that was named, or else the only one that has a card."""
+    """The country that was named, or else the only country with a card."""
     return given if given is not None else next(iter(countries)) if len(countries) == 1 else None
 
 
