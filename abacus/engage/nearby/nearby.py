@@ -1,13 +1,13 @@
 """Answers what is near a point: exactly where, from memory, with what is on offer there."""
 
 from collections.abc import Collection, Iterable
-from typing import Final, Protocol, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.engage.nearby.decide.ask import Around, Categories, MaySee, Near, NearbyAsk, Where
-from abacus.engage.nearby.decide.here import NOTHING_HERE, Here, OnOffer, counted
-from abacus.engage.nearby.decide.meaning import spot_of, tags_of, tags_of_spot
+from abacus.engage.nearby.decide.here import NOTHING_HERE, Here, OnOffer, PlacesOnOffer
+from abacus.engage.nearby.decide.meaning import Meaning, tags_of
 from abacus.engage.nearby.decide.territory import RegionIds, Territory
 from abacus.engage.nearby.offers_here import MembersHere, OffersHere
 from abacus.engage.offers.decide.armed import Armed
@@ -19,7 +19,6 @@ from abacus.platform.reading.decide.lifetimes import Lifetimes
 from abacus.platform.reading.types import Answer, Route
 from abacus.signals.places.decide.country_map import Maps
 from abacus.signals.places.decide.opening import Opening
-from abacus.signals.places.decide.place import Place
 from abacus.signals.places.decide.place_index import Keep, PlaceIndex
 from abacus.signals.places.decide.point import Point
 
@@ -31,8 +30,16 @@ _OF_TAG: Final = 120
 _OLD_S: Final = 40.0  # three readings of what is kept in memory have failed
 _TOO_OLD_S: Final = 600.0
 
-# The countries that the caller may see, the regions of a point, and since when the clock has changed nothing there.
-_Key: TypeAlias = tuple[tuple[str, ...], RegionIds, int]
+# The countries that the caller may see, the regions of a point, how often the keys that offers speak of have changed,
+# and since when the clock has changed nothing there.
+_Key: TypeAlias = tuple[tuple[str, ...], RegionIds, int, int]
+
+
+class _Counted(NamedTuple):
+    """What is on offer in some regions, and the tags of all that it follows from."""
+
+    on_offer: OnOffer
+    tags: Collection[str]
 
 
 class Ground(Protocol):
@@ -55,8 +62,8 @@ class Nearby:
         self._offers = offers
         self._clock = clock
         self._since: dict[tuple[tuple[str, ...], RegionIds], int] = {}
-        route = Route[_Key, OnOffer](
-            ROUTE, _LIFETIMES, _MOST_BYTES, size_of=self._size_of, tags_of=self._tags_of, within_s=None
+        route = Route[_Key, _Counted](
+            ROUTE, _LIFETIMES, _MOST_BYTES, size_of=_size_of, tags_of=lambda _, counted: counted.tags, within_s=None
         )
         self._cache = caches.of(route, self._counted)
         index.hear(self)
@@ -114,40 +121,36 @@ class Nearby:
         if not countries:
             return Categories(where, OnOffer((), ()), 0.0, is_degraded=known_s > _OLD_S)
         answer = await self._on_offer(countries, where.regions)
-        age_s = max(answer.age_s, known_s if known_s > _OLD_S else 0.0)
-        return Categories(where, answer.value, age_s, answer.value.is_degraded or known_s > _OLD_S)
+        age_s, on_offer = max(answer.age_s, known_s if known_s > _OLD_S else 0.0), answer.value.on_offer
+        return Categories(where, on_offer, age_s, on_offer.is_degraded or known_s > _OLD_S)
 
-    async def _on_offer(self, countries: tuple[str, ...], regions: RegionIds) -> Answer[OnOffer]:
-        now, asked = micros(self._clock.now()), (countries, regions)
-        answer = await self._cache.get((*asked, self._since.get(asked, 0)))
-        while answer.value.until <= now:
-            self._since[asked] = answer.value.until
-            answer = await self._cache.get((*asked, answer.value.until))
+    async def _on_offer(self, countries: tuple[str, ...], regions: RegionIds) -> Answer[_Counted]:
+        now, asked, keys = micros(self._clock.now()), (countries, regions), self._offers.changes_of_keys
+        answer = await self._cache.get((*asked, keys, self._since.get(asked, 0)))
+        while (until := answer.value.on_offer.until) <= now:
+            self._since[asked] = until
+            answer = await self._cache.get((*asked, keys, until))
         return answer
 
-    async def _counted(self, key: _Key) -> OnOffer:
-        countries, regions, _ = key
-        here, turn = list[tuple[Place, Here]](), LoopTurn()
-        for place in self._places_in(countries, regions):
-            if (meaning := self._offers.meaning(place, regions)) is not None:
-                here.append((place, (await self._offers.of_everybody(meaning)).value))
-                await turn.rest()
-        return counted(here)
-
-    def _tags_of(self, key: _Key, _on_offer: OnOffer) -> Collection[str]:
-        countries, regions, _ = key
+    async def _counted(self, key: _Key) -> _Counted:
+        """What is on offer there for everybody. Places that mean the same are asked for once."""
+        countries, regions, *_ = key
+        places, turn = self._ground.places(), LoopTurn()
+        found, known = PlacesOnOffer(), dict[Meaning, Here]()
+        for id_ in [*self._ground.territory().within(regions)]:
+            await turn.rest()
+            place = places.of(id_)
+            if place is None or place.country not in countries:
+                continue
+            if (meaning := self._offers.meaning(place, regions)) is None:
+                continue
+            if (here := known.get(meaning)) is None:
+                here = known[meaning] = (await self._offers.of_everybody(meaning)).value
+            found.add(place, here)
         tags = {_tag_of_cell(regions)}
-        for place in self._places_in(countries, regions):
-            tags.update(tags_of_spot(spot_of(place, regions)))
-        return tags
-
-    def _places_in(self, countries: Collection[str], regions: RegionIds) -> list[Place]:
-        places = map(self._ground.places().of, self._ground.territory().within(regions))
-        return [each for each in places if each is not None and each.country in countries]
-
-    def _size_of(self, key: _Key, on_offer: OnOffer) -> int:
-        counts = len(on_offer.categories) + len(on_offer.brands)
-        return _OF_COUNT * counts + _OF_TAG * len(self._tags_of(key, on_offer))
+        for meaning in known:
+            tags.update(meaning.tags())
+        return _Counted(found.counted(), tags)
 
     def _known_s(self) -> float:
         """How long ago it was read what is answered from. Raises `Unavailable` where that is too long."""
@@ -155,6 +158,11 @@ class Nearby:
         if age_s > _TOO_OLD_S:
             raise Unavailable("places", f"what is known is {age_s:.0f} s old")
         return age_s
+
+
+def _size_of(_key: _Key, counted: _Counted) -> int:
+    counts = len(counted.on_offer.categories) + len(counted.on_offer.brands)
+    return _OF_COUNT * counts + _OF_TAG * len(counted.tags)
 
 
 def _tag_of_cell(regions: RegionIds) -> str:

@@ -93,6 +93,11 @@ class OffersHere:
     def of_members(self) -> "MembersHere":
         return MembersHere(self, self._qualifier)
 
+    @property
+    def changes_of_keys(self) -> int:
+        """Grows whenever places may mean something else because of what offers speak of."""
+        return self._keys.changes
+
     def came(self, armed: Armed) -> None:
         self._cache.drop(tags_of(armed))
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from abacus.api.nearby.told import offers_told
 from abacus.engage.nearby.decide.ask import NearbyAsk
-from abacus.engage.nearby.decide.here import Here, best_of, counted
+from abacus.engage.nearby.decide.here import Here, PlacesOnOffer, best_of
 from abacus.engage.nearby.decide.territory import Territory
 from abacus.engage.nearby.nearby import Nearby
 from abacus.engage.nearby.offers_here import OffersHere
@@ -205,8 +205,10 @@ class CategoriesAtWork(_AtWork):
         territory, places = self.served.ground.territory(), self.served.ground.places()
         here = self.key_of(request)
         there = [each for each in places if here and territory.regions_of(each) == here]
-        found = counted([(each, await self.served.exact(each)) for each in there])
-        return found._replace(until=0)
+        found = PlacesOnOffer()
+        for each in there:
+            found.add(each, await self.served.exact(each))
+        return found.counted()._replace(until=0)
 
 
 @asynccontextmanager

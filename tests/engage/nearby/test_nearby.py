@@ -10,7 +10,9 @@ import pytest
 
 from abacus.core.errors import Unavailable
 from abacus.engage.nearby.decide.ask import Around, NearbyAsk
+from abacus.engage.nearby.nearby import ROUTE as CATEGORIES_ROUTE
 from abacus.engage.offers.decide.offer import Audience, Benefit, Scope
+from abacus.platform.metrics import CACHE_BYTES
 from abacus.signals.places.decide.place_index import Sought
 from tests.engage.nearby.served import BORDER, CENTRE_ONLY, NEAR_BORDER, PLACES, Served, place, served
 from tests.engage.offers.examples import EVERYTHING, NOW, PERCENT, offer, within
@@ -99,6 +101,25 @@ async def test_categories_and_brands_are_counted_where_something_is_on_offer() -
     assert (centre.on_offer.categories, centre.on_offer.brands) == ((("food", 2), ("noodles", 2)), (("b1", 2),))
     assert (await at.nearby.categories((BORDER, 1.5), lambda _: True)).on_offer.categories == ()
     assert (await at.nearby.categories((103.3, 1.5), lambda _: False)).on_offer.categories == ()
+
+
+async def test_places_that_mean_the_same_make_an_answer_no_larger() -> None:
+    at, held = served(CENTRE), _held()
+    for each in range(300):
+        at.ground.put(place(f"t{each}", 103.2, f"merchant-{each}"))
+    centre = await at.nearby.categories((103.3, 1.5), lambda _: True)
+    assert centre.on_offer.categories == (("food", 302), ("noodles", 302))
+    assert _held() - held < 5_000
+    at.index.put(offer(4, TENTH, scope=Scope(values=within("merchant merchant-7"))), None)
+    at.index.remove(2)
+    (_, noodles) = (await at.nearby.categories((103.3, 1.5), lambda _: True)).on_offer.categories
+    assert noodles == ("noodles", 1)
+
+
+def _held() -> float:
+    """Bytes of what is kept of categories."""
+    (metric,) = CACHE_BYTES.collect()
+    return sum(each.value for each in metric.samples if each.labels == {"route": CATEGORIES_ROUTE})
 
 
 async def test_what_is_old_is_told_and_then_nothing_is() -> None:

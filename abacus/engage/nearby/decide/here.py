@@ -1,7 +1,7 @@
 """What is on offer at a place, and in the regions of a point. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Final, NamedTuple
@@ -44,17 +44,29 @@ class OnOffer(NamedTuple):
     is_degraded: bool = False
 
 
-def counted(places: Iterable[tuple[Place, Here]]) -> OnOffer:
-    """Most places first. A place counts for each of its categories, also the wider ones."""
-    categories, brands = Counter[str](), Counter[str]()
-    until, is_degraded = NEVER, False
-    for place, here in places:
-        until, is_degraded = min(until, here.until), is_degraded or here.is_degraded
+class PlacesOnOffer:
+    """Places of which each is added once. A place counts for each of its categories, also the wider ones."""
+
+    def __init__(self) -> None:
+        self._sorts = Counter[tuple[tuple[str, ...], str | None]]()  # of places that have something on offer
+        self._until = NEVER
+        self._is_degraded = False
+
+    def add(self, place: Place, here: Here) -> None:
+        self._until = min(self._until, here.until)
+        self._is_degraded |= here.is_degraded
         if here.in_all:
-            categories.update(place.categories)
-            if place.brand is not None:
-                brands[place.brand] += 1
-    return OnOffer(_ranked(categories), _ranked(brands), until, is_degraded)
+            self._sorts[place.categories, place.brand] += 1
+
+    def counted(self) -> OnOffer:
+        """Most places first."""
+        categories, brands = Counter[str](), Counter[str]()
+        for (named, brand), places in self._sorts.items():
+            for each in named:
+                categories[each] += places
+            if brand is not None:
+                brands[brand] += places
+        return OnOffer(_ranked(categories), _ranked(brands), self._until, self._is_degraded)
 
 
 def best_of(shown: Sequence[Shown]) -> Sequence[Shown]:

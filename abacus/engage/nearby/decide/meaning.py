@@ -110,13 +110,6 @@ def spot_of(place: Place, regions: tuple[str, ...]) -> Spot:
     return Spot(place.id, place.country, place.merchant, place.brand or _NOTHING, place.categories, regions)
 
 
-def tags_of_spot(spot: Spot) -> Sequence[str]:
-    """All by which an offer may be found for it."""
-    item = Item(_NOTHING, _NOTHING, spot.merchant, spot.brand, spot.categories, 0, _NOTHING)
-    keys = keys_of(item._replace(place=spot.place, regions=spot.regions))
-    return [_tag_of(spot.country, key) for key in keys]
-
-
 def _tag_of(country: str, key: Key) -> str:
     kind, value = key
     return f"{country}:{kind}:{value}"
