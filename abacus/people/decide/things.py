@@ -16,6 +16,7 @@ ABOUT: Final[Mapping[ApprovalKind, str]] = {
     ApprovalKind.REWARD: "reward",
     ApprovalKind.JOURNEY: "journey",
     ApprovalKind.JOURNEY_MIGRATION: "journey",
+    ApprovalKind.REGIONS: "regions",
     ApprovalKind.CONTACT_POLICY: "contact",
     ApprovalKind.ASSUMPTION: "assumption",
     ApprovalKind.MONTH_CLOSE: "month",
