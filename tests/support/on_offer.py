@@ -1,14 +1,13 @@
 """Offers and rewards of Singapore that somebody has agreed to, and that are in force: for trials that verify."""
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from abacus.core.clock import SystemClock
 from abacus.engage.offers.codes.desk import CodeDesk
 from abacus.engage.offers.codes.loader import Batch
 from abacus.engage.offers.decide.offer import Offer
-from abacus.engage.offers.decide.offer_reader import parse_offer
 from abacus.engage.offers.kind import OFFERS
 from abacus.engage.offers.offer_store import OfferStore
 from abacus.engage.offers.publications import offer_publications
@@ -34,8 +33,10 @@ TEA: Final = {
 }
 
 
-async def put_on_offer(pool: Pool, name: str, benefit: dict[str, Any], **fields: Any) -> Offer:
-    """An offer for `TEA` that stands beside others."""
+async def put_on_offer(
+    pool: Pool, name: str, benefit: dict[str, Any], *, approved_at: datetime | None = None, **fields: Any
+) -> Offer:
+    """An offer for `TEA` that stands beside others. For `approved_at` see `agree`."""
     now = SystemClock().now()
     around = await offer_publications(pool, now)
     document = {
@@ -51,7 +52,9 @@ async def put_on_offer(pool: Pool, name: str, benefit: dict[str, Any], **fields:
         "paid_by": {"cost_centre": "tests"},
         **fields,
     }
-    offer: Offer = await agree(pool, OFFERS, OfferStore(pool), parse_offer(document, around), around)
+    offer: Offer = await agree(
+        pool, OFFERS, OfferStore(pool), await OFFERS.read(document, around), around, approved_at=approved_at
+    )
     return offer
 
 

@@ -9,6 +9,7 @@ from tests.reliability.chaos.scenarios.overload import OVERLOAD
 from tests.reliability.chaos.scenarios.poison import POISON
 from tests.reliability.chaos.scenarios.redrive import REDRIVE
 from tests.reliability.chaos.scenarios.scenario import Scenario
+from tests.reliability.chaos.scenarios.stalling import CACHE_STALL
 from tests.reliability.chaos.scenarios.taking import TAKING
 
-SCENARIOS: Final[Sequence[Scenario]] = (DRAINING, POISON, LINE_STOPPED, REDRIVE, TAKING, OVERLOAD)
+SCENARIOS: Final[Sequence[Scenario]] = (DRAINING, POISON, LINE_STOPPED, REDRIVE, TAKING, CACHE_STALL, OVERLOAD)
