@@ -32,7 +32,7 @@ _MAP: Final[Mapping[str, Any]] = {
     "country": COUNTRY,
     "timezone": "Asia/Singapore",
     "kinds": {"sales_region": 10, "quarter": 20},
-    "typical_purchase": "20.00",
+    "typical_purchase": "20",
 }
 _LAT: Final = 1.3
 _LON: Final = 103.85
@@ -84,8 +84,9 @@ class Neighbourhood(NamedTuple):
     async def settle(self) -> None:
         """A map, regions and shops, in force when this returns."""
         maps = map_desk(self.pool, self.clock)
-        drafts = [await maps.read(_MAP, await maps.around())]
-        await maps.publish(await maps.differences(drafts), self.editor)
+        draft = await maps.read(_MAP, await maps.around())
+        differences = [each for each in await maps.differences([draft]) if each.changes]
+        await maps.publish(differences, self.editor)
         regions = RegionDesk(self.pool, self.clock, self.approvals)
         file = await regions.read(json.dumps({"type": "FeatureCollection", "features": _REGIONS}).encode())
         for each in await regions.compare(file):
