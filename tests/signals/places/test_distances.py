@@ -3,12 +3,14 @@
 import itertools
 import math
 import random
+from typing import Any
 
 import pytest
 
 from abacus.core.fields import DocumentFaults
+from abacus.signals.places.decide.borders import Borders
 from abacus.signals.places.decide.country_index import build
-from abacus.signals.places.decide.point import UNIT, Point, point
+from abacus.signals.places.decide.point import UNIT, Point, point, rounded
 from abacus.signals.places.decide.region import Region
 from abacus.signals.places.decide.region_index import RegionIndex
 from abacus.signals.places.decide.sphere import EARTH_M, Box, metres_between, metres_to_box, metres_to_edge
@@ -71,6 +73,57 @@ def test_the_nearest_region_is_that_of_all() -> None:
         assert distances[found[0].id] == pytest.approx(found[1], rel=1e-9)
         outside = next(each for each in regions if index.named(each.id) not in index.at(at))
         assert index.distance(outside.id, at) == pytest.approx(distances[outside.id], rel=1e-9)
+
+
+class Counted(list[float]):
+    """Tells how often it was looked into."""
+
+    looks = 0
+
+    def __getitem__(self, at: Any) -> Any:
+        self.looks += 1
+        return super().__getitem__(at)
+
+
+@pytest.mark.parametrize("west", [103.0, 179.8])  # the other lies on both sides of the antimeridian
+def test_of_a_long_border_few_edges_are_looked_at(west: float) -> None:
+    coast, island = (_coast(each, west + number, 1_000) for number, each in enumerate(("coast", "island")))
+    index = build([coast, island])
+    outlines, edges = index.outlines, index.edges
+    for at in (
+        (0.0, 0.0),
+        (-76.2, -1.3),
+        *((west + DRAWN.uniform(-0.2, 1.2), DRAWN.uniform(1.0, 1.6)) for _ in range(4)),
+    ):
+        souths: Any = Counted(edges.south)
+        borders = Borders(outlines, edges._replace(south=souths))
+        plain = [_plainly(each, at) for each in (coast, island)]
+        found = borders.nearest(at)
+        assert found is not None
+        assert found[0] == plain.index(min(plain))
+        assert found[1] == pytest.approx(min(plain), rel=1e-9)
+        assert [borders.metres(rank, at) for rank in range(2)] == pytest.approx(plain, rel=1e-9)
+        assert souths.looks < 600
+
+
+def _coast(id_: str, west: float, points: int) -> Region:
+    turns = [math.tau * number / points for number in range(points)]
+    ways = [0.2 + 0.05 * math.sin(5 * turn) + 0.01 * math.sin(171 * turn) for turn in turns]
+    ring = [
+        (rounded(west + 0.3 + way * math.cos(turn)), rounded(1.3 + way * math.sin(turn)))
+        for turn, way in zip(turns, ways, strict=True)
+    ]
+    return Region(id_, id_, "zone", 0, "SG", (((*ring, ring[0]),),))
+
+
+def test_of_neighbours_the_border_is_of_the_first() -> None:
+    regions = list(net(2, 1, south_west=(10.0, 10.0), size=1.0, jags=6))
+    shared = set(regions[0].parts[0][0]) & set(regions[1].parts[0][0])
+    index = build(regions)
+    for at in sorted(shared)[::7]:
+        found = index.borders().nearest(at)
+        assert found is not None
+        assert (found[0], round(found[1], 3)) == (0, 0.0)
 
 
 def _plainly(region: Region, at: Point) -> float:

@@ -46,7 +46,7 @@ def build(regions: Iterable[Region], tell: Callable[[float], None] = lambda _: N
         for rank in ranks:
             bounding[rank].append(number)
     strips, edges, sets = cut(bounded, tell)
-    outlines = outlines_of([_box(region) for region in ranked], bounding)
+    outlines = outlines_of([_box(region) for region in ranked], bounding, edges)
     return CountryIndex([region.called for region in ranked], sets, strips, edges, outlines)
 
 
@@ -55,10 +55,10 @@ def _edges(region: Region) -> Iterable[Edge]:
     for part in region.parts:
         is_beyond = max(x for x, _ in part[0]) > _DATE_LINE
         for ring in part:
-            for edge in edges_of(ring):
-                yield edge
-                if is_beyond:
-                    yield edge.moved(-TURN)
+            edges = list(edges_of(ring))
+            yield from edges
+            if is_beyond:
+                yield from (edge.moved(-TURN) for edge in edges)
 
 
 def _box(region: Region) -> Box:

@@ -19,7 +19,7 @@ from abacus.signals.places.decide.rank_sets import RankSets
 from abacus.signals.places.decide.region import RegionName
 from abacus.signals.places.decide.strips import Edges, Strips
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 _STRIPS: Final = len(Strips._fields)
 _OUTLINES: Final = len(Outlines._fields)
 _ARRAYS: Final = 3 + _STRIPS + len(Edges._fields) + _OUTLINES
