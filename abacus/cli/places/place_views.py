@@ -59,7 +59,7 @@ async def nearest_places(
         at_point,
         k,
         radius,
-        (lambda place: opening.is_open(place) is True) if open_now else None,
+        (lambda traits: opening.is_open(traits) is True) if open_now else None,
         sought=Sought(merchant, brand, category),
     )
     seen = [(place, metres, opening.is_open(place)) for place, metres in near]

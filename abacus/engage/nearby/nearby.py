@@ -173,7 +173,7 @@ def _kept(ask: NearbyAsk, countries: Collection[str], may_see: MaySee, opening: 
     """None where all are kept."""
     seen = {each for each in countries if may_see(each)}
     if len(seen) == len(countries):
-        return (lambda place: opening.is_open(place) is True) if ask.open_now else None
+        return (lambda traits: opening.is_open(traits) is True) if ask.open_now else None
     if ask.open_now:
-        return lambda place: place.country in seen and opening.is_open(place) is True
-    return lambda place: place.country in seen
+        return lambda traits: traits.country in seen and opening.is_open(traits) is True
+    return lambda traits: traits.country in seen

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abacus.signals.places.decide.place import Place
+from abacus.signals.places.decide.place import Place, Traits
 from abacus.signals.places.decide.place_index import PlaceIndex, Sought
 from abacus.signals.places.decide.point import Point, point
 from abacus.signals.places.decide.sphere import EARTH_M, metres_between
@@ -123,8 +123,15 @@ def test_what_is_kept_is_looked_for_until_there_is_enough() -> None:
     places = [shop(number, point(rng.uniform(1.2, 1.5), rng.uniform(103.6, 104.0))) for number in range(5_000)]
     index, at = indexed(places), point(1.35, 103.8)
     by_way = sorted(places, key=lambda each: metres_between(at, each.point))
-    few = [each.id for each in by_way if each.id.endswith("77")]
-    assert [place.id for place, _ in index.nearest(at, 20, 50_000, lambda each: each.id.endswith("77"))] == few[:20]
+    judged: list[Traits] = []
+
+    def keep(traits: Traits) -> bool:
+        judged.append(traits)
+        return traits.merchant == "m-1" and not traits.categories
+
+    few = [each.id for each in by_way if each.merchant == "m-1" and not each.categories]
+    assert [place.id for place, _ in index.nearest(at, 1_000, 50_000, keep)] == few
+    assert len(judged) == len(set(judged)) == 4, "places that are alike are judged once"
     most = [each.id for each in by_way if each.merchant == "m-1"]
     assert told(index, at, 20, 50_000, Sought(merchant="m-1")) == most[:20]
 

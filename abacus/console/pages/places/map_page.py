@@ -212,7 +212,7 @@ async def _found(call: Call, card: PublishedCard, at: Point, member: str | None)
     asker, opening = _Asker(call, card, maps, regions, member), Opening(call.now, maps)
     around = await call.rooms[PlaceDesk].around(at, FARTHEST_M)
     told, is_degraded = [], False
-    for place, metres in around.nearest(at, _NEAR, FARTHEST_M, lambda place: place.country == card.card.scope):
+    for place, metres in around.nearest(at, _NEAR, FARTHEST_M, lambda traits: traits.country == card.card.scope):
         offers, degraded = await _offers(asker, place)
         is_degraded |= degraded
         more = max(0, len(offers) - _OFFERED)

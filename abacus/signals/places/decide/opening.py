@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from abacus.signals.places.decide.country_map import Maps
 from abacus.signals.places.decide.hours import is_open, parse_hours
-from abacus.signals.places.decide.place import Place
+from abacus.signals.places.decide.place import Place, Traits
 
 
 class Opening:
@@ -19,7 +19,7 @@ class Opening:
         self._known: dict[tuple[str, str, str | None], bool] = {}
         self._clocks: dict[tuple[str, str | None], tuple[datetime, Container[date]]] = {}
 
-    def is_open(self, place: Place) -> bool | None:
+    def is_open(self, place: Place | Traits) -> bool | None:
         """None where nobody knows."""
         if place.hours is None:
             return None

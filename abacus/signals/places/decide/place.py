@@ -23,3 +23,15 @@ class Place(NamedTuple):
     hours: str | None = None
     timezone: str | None = None
     attributes: Attributes = ()
+
+
+class Traits(NamedTuple):
+    """What places may have in common: all but an id, a name and a point."""
+
+    country: str
+    merchant: str
+    brand: str | None
+    categories: tuple[str, ...]
+    hours: str | None
+    timezone: str | None
+    attributes: Attributes

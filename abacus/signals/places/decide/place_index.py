@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
-from abacus.signals.places.decide.place import Place
+from abacus.signals.places.decide.place import Place, Traits
 from abacus.signals.places.decide.place_tree import (
     Filter,
     Found,
@@ -21,7 +21,7 @@ from abacus.signals.places.decide.place_tree import (
 )
 from abacus.signals.places.decide.point import Point
 
-Keep: TypeAlias = Callable[[Place], bool]
+Keep: TypeAlias = Callable[[Traits], bool]
 
 _FEW: Final = 1_000  # places, which are looked at one by one
 _OWN: Final = 3  # fields of a place that are its own; the others are its traits
@@ -38,16 +38,28 @@ class Sought(NamedTuple):
 ANY: Final = Sought()
 
 
-class _Traits:
-    """What places have in common: the fields behind their own, and the numbers of the places."""
+class _Alike:
+    """Places with the same traits, by their numbers."""
 
     __slots__ = ("found_by", "numbers", "values")
 
     def __init__(self, place: Place) -> None:
-        self.values = place[_OWN:]
+        self.values = Traits(*place[_OWN:])
         by_categories = (Sought(category=each) for each in place.categories)
         self.found_by = frozenset({Sought(merchant=place.merchant), Sought(brand=place.brand), *by_categories} - {ANY})
         self.numbers: set[int] = set()
+
+
+class _Judged(dict[_Alike, bool]):
+    """What is kept, judged once for all places that are alike."""
+
+    def __init__(self, keep: Keep) -> None:
+        super().__init__()
+        self._keep = keep
+
+    def __missing__(self, alike: _Alike) -> bool:
+        kept = self[alike] = self._keep(alike.values)
+        return kept
 
 
 class _Having:
@@ -57,7 +69,7 @@ class _Having:
 
     def __init__(self) -> None:
         self.places = 0
-        self.traits: set[_Traits] = set()
+        self.traits: set[_Alike] = set()
 
 
 _NOWHERE: Final = _Having()
@@ -73,9 +85,9 @@ class PlaceIndex:
         self._names: list[str] = []
         self._lons = array("d")
         self._lats = array("d")
-        self._traits: list[_Traits] = []
+        self._traits: list[_Alike] = []
         self._free: list[int] = []  # numbers of places that were removed
-        self._known: dict[tuple[object, ...], _Traits] = {}  # by their values
+        self._known: dict[tuple[object, ...], _Alike] = {}  # by their values
         self._having: dict[Sought, _Having] = {}
         self._tree = PlaceTree()
 
@@ -140,12 +152,12 @@ class PlaceIndex:
         if keep is None and not having:
             return None
         allowed = set.intersection(*(each.traits for each in having)) if having else None
-        traits, place_of = self._traits, self._place
+        traits, judged = self._traits, None if keep is None else _Judged(keep)
 
         def kept(found: list[Found]) -> list[Found]:
             if allowed is not None:
                 found = [each for each in found if traits[each[1]] in allowed]
-            return found if keep is None else [each for each in found if keep(place_of(each[1]))]
+            return found if judged is None else [each for each in found if judged[traits[each[1]]]]
 
         return kept
 
@@ -160,7 +172,7 @@ class PlaceIndex:
         point = self._lons[number], self._lats[number]
         return tuple.__new__(Place, (self._ids[number], self._names[number], point, *self._traits[number].values))
 
-    def _number(self, place: Place, traits: _Traits) -> int:
+    def _number(self, place: Place, traits: _Alike) -> int:
         """A number that holds the place."""
         lon, lat = place.point
         if self._free:
@@ -175,16 +187,16 @@ class PlaceIndex:
         self._lats.append(lat)
         return len(self._ids) - 1
 
-    def _shared(self, place: Place) -> _Traits:
+    def _shared(self, place: Place) -> _Alike:
         known = self._known.get(place[_OWN:])
         if known is None:
-            known = _Traits(place)
+            known = _Alike(place)
             self._known[known.values] = known
             for each in known.found_by:
                 self._having.setdefault(each, _Having()).traits.add(known)
         return known
 
-    def _forget(self, traits: _Traits) -> None:
+    def _forget(self, traits: _Alike) -> None:
         del self._known[traits.values]
         for each in traits.found_by:
             having = self._having[each]
