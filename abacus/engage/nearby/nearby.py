@@ -36,10 +36,13 @@ _Key: TypeAlias = tuple[tuple[str, ...], RegionIds, int, int]
 
 
 class _Counted(NamedTuple):
-    """What is on offer in some regions, and the tags of all that it follows from."""
+    """What is on offer in some regions, and the tags of all that it follows from. The oldest part of it was computed
+    `age_s` before it was counted.
+    """
 
     on_offer: OnOffer
     tags: Collection[str]
+    age_s: float
 
 
 class Ground(Protocol):
@@ -121,8 +124,9 @@ class Nearby:
         if not countries:
             return Categories(where, OnOffer((), ()), 0.0, is_degraded=known_s > _OLD_S)
         answer = await self._on_offer(countries, where.regions)
-        age_s, on_offer = max(answer.age_s, known_s if known_s > _OLD_S else 0.0), answer.value.on_offer
-        return Categories(where, on_offer, age_s, on_offer.is_degraded or known_s > _OLD_S)
+        on_offer, age_s = answer.value.on_offer, answer.age_s + answer.value.age_s
+        is_old = known_s > _OLD_S
+        return Categories(where, on_offer, max(age_s, known_s if is_old else 0.0), on_offer.is_degraded or is_old)
 
     async def _on_offer(self, countries: tuple[str, ...], regions: RegionIds) -> Answer[_Counted]:
         now, asked, keys = micros(self._clock.now()), (countries, regions), self._offers.changes_of_keys
@@ -136,7 +140,7 @@ class Nearby:
         """What is on offer there for everybody. Places that mean the same are asked for once."""
         countries, regions, *_ = key
         places, turn = self._ground.places(), LoopTurn()
-        found, known = PlacesOnOffer(), dict[Meaning, Here]()
+        found, known, age_s = PlacesOnOffer(), dict[Meaning, Here](), 0.0
         for id_ in [*self._ground.territory().within(regions)]:
             await turn.rest()
             place = places.of(id_)
@@ -145,12 +149,13 @@ class Nearby:
             if (meaning := self._offers.meaning(place, regions)) is None:
                 continue
             if (here := known.get(meaning)) is None:
-                here = known[meaning] = (await self._offers.of_everybody(meaning)).value
+                here, since_s = await self._offers.of_everybody(meaning)
+                known[meaning], age_s = here, max(age_s, since_s)
             found.add(place, here)
         tags = {_tag_of_cell(regions)}
         for meaning in known:
             tags.update(meaning.tags())
-        return _Counted(found.counted(), tags)
+        return _Counted(found.counted(), tags, age_s)
 
     def _known_s(self) -> float:
         """How long ago it was read what is answered from. Raises `Unavailable` where that is too long."""

@@ -1,6 +1,7 @@
 """What is near a point, at work: a few regions that share borders, places on both sides of them, and any offers."""
 
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -122,14 +123,14 @@ class Served:
         return Here(offers_told(best_of(shown), "SGD"), len(shown), earns)
 
 
-def served(*offers: Offer) -> Served:
+def served(*offers: Offer, monotonic: Callable[[], float] = time.monotonic) -> Served:
     clock, index, book = FixedClock(NOW), OfferIndex(), CardBook([CARD])
     for each in offers:
         index.put(each, None)
     qualifier = Qualifier(
         lambda: index, lambda: book, members=Strangers(), segments=dict, facts=FactRegistry(), clock=clock
     )
-    ground, caches = StandingGround(regions(*REGIONS), *PLACES), Caches(clock, settings={})
+    ground, caches = StandingGround(regions(*REGIONS), *PLACES), Caches(clock, settings={}, monotonic=monotonic)
     here = OffersHere(qualifier, index, ground.maps, caches, clock=clock, write=offers_told)
     return Served(clock, index, qualifier, ground, here, Nearby(ground, here, index, caches, clock=clock))
 

@@ -122,6 +122,16 @@ def _held() -> float:
     return sum(each.value for each in metric.samples if each.labels == {"route": CATEGORIES_ROUTE})
 
 
+async def test_what_is_counted_is_as_old_as_its_oldest_part() -> None:
+    seconds = [0.0]
+    at = served(CENTRE, monotonic=lambda: seconds[0])
+    await around(at)
+    seconds[0] = 20.0
+    assert (await at.nearby.categories((103.3, 1.5), lambda _: True)).age_s == 20.0
+    seconds[0] = 21.0
+    assert (await at.nearby.categories((103.3, 1.5), lambda _: True)).age_s == 21.0
+
+
 async def test_what_is_old_is_told_and_then_nothing_is() -> None:
     at = served(ALL)
     at.ground.age_s = 100.0
