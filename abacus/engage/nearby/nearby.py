@@ -9,7 +9,7 @@ from abacus.engage.nearby.decide.ask import Around, Categories, MaySee, Near, Ne
 from abacus.engage.nearby.decide.here import NOTHING_HERE, Here, OnOffer, PlacesOnOffer
 from abacus.engage.nearby.decide.meaning import Meaning, tags_of
 from abacus.engage.nearby.decide.territory import RegionIds, Territory
-from abacus.engage.nearby.offers_here import MembersHere, OffersHere
+from abacus.engage.nearby.offers_here import Grounds, MembersHere, OffersHere
 from abacus.engage.offers.decide.armed import Armed
 from abacus.engage.offers.decide.asked import micros
 from abacus.engage.offers.decide.offer_index import OfferIndex
@@ -30,9 +30,9 @@ _OF_TAG: Final = 120
 _OLD_S: Final = 40.0  # three readings of what is kept in memory have failed
 _TOO_OLD_S: Final = 600.0
 
-# The countries that the caller may see, the regions of a point, how often the keys that offers speak of have changed,
-# and since when the clock has changed nothing there.
-_Key: TypeAlias = tuple[tuple[str, ...], RegionIds, int, int]
+# The countries that the caller may see, the regions of a point, what places there have their meanings from, and since
+# when the clock has changed nothing there.
+_Key: TypeAlias = tuple[tuple[str, ...], RegionIds, Grounds, int]
 
 
 class _Counted(NamedTuple):
@@ -129,11 +129,11 @@ class Nearby:
         return Categories(where, on_offer, max(age_s, known_s if is_old else 0.0), on_offer.is_degraded or is_old)
 
     async def _on_offer(self, countries: tuple[str, ...], regions: RegionIds) -> Answer[_Counted]:
-        now, asked, keys = micros(self._clock.now()), (countries, regions), self._offers.changes_of_keys
-        answer = await self._cache.get((*asked, keys, self._since.get(asked, 0)))
+        now, asked, grounds = micros(self._clock.now()), (countries, regions), self._offers.grounds(countries)
+        answer = await self._cache.get((*asked, grounds, self._since.get(asked, 0)))
         while (until := answer.value.on_offer.until) <= now:
             self._since[asked] = until
-            answer = await self._cache.get((*asked, keys, until))
+            answer = await self._cache.get((*asked, grounds, until))
         return answer
 
     async def _counted(self, key: _Key) -> _Counted:

@@ -35,6 +35,9 @@ _TRY_AGAIN: Final = 5_000_000  # microseconds until what is missing is looked fo
 # A meaning, and since when the clock has changed nothing of its offers: 0 until it first did.
 _Key: TypeAlias = tuple[Meaning, int]
 
+# How often the keys that offers speak of have changed, and the card and the typical purchase of each country.
+Grounds: TypeAlias = tuple[int, tuple[tuple[str, int] | None, ...]]
+
 # Writes the best offers of a place as an answer has them, with the currency.
 WriteOffers: TypeAlias = Callable[[Sequence[Shown], str], bytes]
 
@@ -93,10 +96,10 @@ class OffersHere:
     def of_members(self) -> "MembersHere":
         return MembersHere(self, self._qualifier)
 
-    @property
-    def changes_of_keys(self) -> int:
-        """Grows whenever places may mean something else because of what offers speak of."""
-        return self._keys.changes
+    def grounds(self, countries: Iterable[str]) -> Grounds:
+        """What the meanings of places in these countries follow from, beside the places."""
+        priced = map(self.priced, countries)
+        return self._keys.changes, tuple([each and (each.card, each.purchase) for each in priced])
 
     def came(self, armed: Armed) -> None:
         self._cache.drop(tags_of(armed))

@@ -82,6 +82,7 @@ class StandingGround:
 
     def __init__(self, at: RegionIndex, *places: Place) -> None:
         self.age_s = 0.0
+        self.map = CountryMap("SG", "Asia/Singapore")
         self._places = PlaceIndex()
         self._territory = Territory(at)
         for each in places:
@@ -98,7 +99,7 @@ class StandingGround:
         return self._places
 
     def maps(self) -> Maps:
-        return Maps({"SG": CountryMap("SG", "Asia/Singapore")}, frozenset({"SG"}))
+        return Maps({"SG": self.map}, frozenset({"SG"}))
 
 
 @dataclass(frozen=True)

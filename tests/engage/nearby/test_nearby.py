@@ -122,6 +122,14 @@ def _held() -> float:
     return sum(each.value for each in metric.samples if each.labels == {"route": CATEGORIES_ROUTE})
 
 
+async def test_categories_follow_from_the_typical_purchase() -> None:
+    at = served(offer(1, TENTH, basket_minimum=Decimal(30)))
+    assert (await at.nearby.categories((103.3, 1.5), lambda _: True)).on_offer.categories == ()
+    at.ground.map = replace(at.ground.map, typical_purchase=Decimal(50))
+    found = await at.nearby.categories((103.3, 1.5), lambda _: True)
+    assert found.on_offer.categories == (("food", 2), ("noodles", 2))
+
+
 async def test_what_is_counted_is_as_old_as_its_oldest_part() -> None:
     seconds = [0.0]
     at = served(CENTRE, monotonic=lambda: seconds[0])
