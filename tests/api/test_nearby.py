@@ -184,10 +184,12 @@ async def test_where_somebody_is_stands_in_no_refusal_and_not_in_the_journal() -
 
 
 async def test_a_partner_without_the_right_is_refused_and_sees_its_countries_only() -> None:
-    async def asked(partner: Partner) -> Any:
+    async def asked(partner: Partner, path: str = "/v1/nearby") -> Any:
         transport = httpx.ASGITransport(application(partner, hot=True))
         async with httpx.AsyncClient(transport=transport, base_url="http://places") as client:
-            return (await client.get("/v1/nearby?lat=1.5&lon=103.4")).json()
+            return (await client.get(f"{path}?lat=1.5&lon=103.4")).json()
 
     assert (await asked(PARTNER._replace(may_use_offers=False)))["type"] == "/problems/offers-not-allowed"
-    assert (await asked(PARTNER._replace(countries=("MY",))))["places"] == []
+    elsewhere = PARTNER._replace(countries=("MY",))
+    assert await asked(elsewhere) == {"regions": [], "places": [], "degraded": False}
+    assert await asked(elsewhere, "/v1/regions/at") == {"regions": []}

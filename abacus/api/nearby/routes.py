@@ -81,8 +81,7 @@ async def categories_of(call: Call | PersonCall, point: Point) -> Page:
 
 
 async def regions_of(call: Call | PersonCall, point: Point) -> Page:
-    _may_see(call)
-    return Page(regions_told(call.rooms[Nearby].where(point)))
+    return Page(regions_told(call.rooms[Nearby].where(point, _may_see(call))))
 
 
 @router.get(

@@ -85,10 +85,8 @@ class Nearby:
         self._since.clear()
         self._cache.drop_all()
 
-    def where(self, point: Point) -> Where:
-        territory = self._ground.territory()
-        found = territory.regions.at(point)
-        return Where(territory.ids(found), None if found else territory.regions.nearest(point))
+    def where(self, point: Point, may_see: MaySee) -> Where:
+        return _where(self._ground.territory(), point, may_see)
 
     async def around(self, ask: NearbyAsk, may_see: MaySee, members: MembersHere) -> Around:
         known_s, territory, opening = (
@@ -116,14 +114,17 @@ class Nearby:
             Near(place, metres, opening.is_open(place), each) for (place, metres), each in zip(near, here, strict=True)
         ]
         is_degraded = known_s > _OLD_S or any(each.is_degraded for each in here)
-        return Around(self.where(ask.point), told, max(age_s, known_s if known_s > _OLD_S else 0.0), is_degraded)
+        return Around(
+            self.where(ask.point, may_see), told, max(age_s, known_s if known_s > _OLD_S else 0.0), is_degraded
+        )
 
     async def categories(self, point: Point, may_see: MaySee) -> Categories:
-        known_s, where = self._known_s(), self.where(point)
-        countries = tuple(sorted(filter(may_see, self._ground.territory().countries()))) if where.regions else ()
+        known_s, territory = self._known_s(), self._ground.territory()
+        where, regions = _where(territory, point, may_see), territory.ids(territory.regions.at(point))
+        countries = tuple(sorted(filter(may_see, territory.countries()))) if where.regions else ()
         if not countries:
             return Categories(where, OnOffer((), ()), 0.0, is_degraded=known_s > _OLD_S)
-        answer = await self._on_offer(countries, where.regions)
+        answer = await self._on_offer(countries, regions)
         on_offer, age_s = answer.value.on_offer, answer.age_s + answer.value.age_s
         is_old = known_s > _OLD_S
         return Categories(where, on_offer, max(age_s, known_s if is_old else 0.0), on_offer.is_degraded or is_old)
@@ -163,6 +164,11 @@ class Nearby:
         if age_s > _TOO_OLD_S:
             raise Unavailable("places", f"what is known is {age_s:.0f} s old")
         return age_s
+
+
+def _where(territory: Territory, point: Point, may_see: MaySee) -> Where:
+    seen = tuple([each for each in territory.regions.at(point) if may_see(each.country)])
+    return Where(territory.ids(seen), None if seen else territory.regions.nearest(point, may_see))
 
 
 def _size_of(_key: _Key, counted: _Counted) -> int:

@@ -45,13 +45,15 @@ _BEFORE, _BEYOND = nextafter(BORDER, -inf), nextafter(BORDER, inf)
 _LONGITUDES: Final = (102.5, 103.0, 103.2, 103.49999, BORDER, 103.50001, 103.9)
 
 
-def square(id_: str, west: float, east: float, priority: int = 0) -> Region:
+def square(id_: str, west: float, east: float, priority: int = 0, country: str = "SG") -> Region:
     ring = ((west, 1.0), (east, 1.0), (east, 2.0), (west, 2.0), (west, 1.0))
-    return Region(id_, id_.title(), "zone", priority, "SG", ((ring,),))
+    return Region(id_, id_.title(), "zone", priority, country, ((ring,),))
 
 
 def regions(*there: Region, edition: int = 1) -> RegionIndex:
-    return RegionIndex({"SG": build(there)}, {"SG": edition})
+    countries = {each.country for each in there}
+    built = {country: build(each for each in there if each.country == country) for country in countries}
+    return RegionIndex(built, dict.fromkeys(countries, edition))
 
 
 def place(id_: str, lon: float, merchant: str = "m1", **changes: Any) -> Place:
@@ -91,6 +93,12 @@ class StandingGround:
     def put(self, each: Place) -> None:
         self._places.put(each)
         self._territory.put(each)
+
+    def redraw(self, *there: Region) -> None:
+        """Other regions are in force."""
+        self._territory = Territory(regions(*there, edition=2))
+        for each in self._places:
+            self._territory.put(each)
 
     def territory(self) -> Territory:
         return self._territory
@@ -197,7 +205,7 @@ class OffersAtWork(_AtWork):
 
 class CategoriesAtWork(_AtWork):
     def key_of(self, request: Point) -> Any:
-        return self.served.nearby.where(request).regions
+        return self.served.nearby.where(request, lambda _: True).regions
 
     async def cached(self, request: Point) -> Any:
         found = await self.served.nearby.categories(request, lambda _: True)

@@ -14,7 +14,7 @@ from abacus.engage.nearby.nearby import ROUTE as CATEGORIES_ROUTE
 from abacus.engage.offers.decide.offer import Audience, Benefit, Scope
 from abacus.platform.metrics import CACHE_BYTES
 from abacus.signals.places.decide.place_index import Sought
-from tests.engage.nearby.served import BORDER, CENTRE_ONLY, NEAR_BORDER, PLACES, Served, place, served
+from tests.engage.nearby.served import BORDER, CENTRE_ONLY, NEAR_BORDER, PLACES, REGIONS, Served, place, served, square
 from tests.engage.offers.examples import EVERYTHING, NOW, PERCENT, offer, within
 
 pytestmark = pytest.mark.once
@@ -93,6 +93,20 @@ async def test_outside_of_all_regions_the_nearest_one_is_told() -> None:
     assert (region.id, round(metres)) == ("sg", 5558)
     here = await at.nearby.categories((102.9, 1.5), lambda _: True)
     assert (here.where, here.on_offer.categories) == (found.where, ())
+
+
+async def test_regions_are_told_of_countries_that_the_caller_may_see() -> None:
+    at = served(ALL)
+    at.ground.redraw(*REGIONS, square("johor", 102.0, 103.2, 9, country="MY"))
+    everywhere, at_home = (lambda _: True), (lambda country: country == "SG")
+    assert at.nearby.where((103.1, 1.5), everywhere).regions == ("johor", "centre", "sg")
+    assert at.nearby.where((103.1, 1.5), at_home) == (("centre", "sg"), None)
+    nearest = at.nearby.where((102.9, 1.5), at_home).nearest
+    assert nearest is not None
+    assert (nearest[0].id, round(nearest[1])) == ("sg", 5558)
+    assert at.nearby.where((102.9, 1.5), lambda _: False) == ((), None)
+    here = await at.nearby.categories((103.2, 1.5), at_home)
+    assert (here.where.regions, here.on_offer.categories) == (("centre", "sg"), (("food", 2), ("noodles", 2)))
 
 
 async def test_categories_and_brands_are_counted_where_something_is_on_offer() -> None:

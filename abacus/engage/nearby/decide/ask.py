@@ -14,7 +14,7 @@ MOST_PLACES: Final = 50
 USUAL_RADIUS_M: Final = 5_000
 WIDEST_RADIUS_M: Final = 50_000
 
-# Whether a caller may see places of a country.
+# Whether a caller may see places and regions of a country.
 MaySee: TypeAlias = Callable[[str], bool]
 
 
@@ -43,7 +43,9 @@ class Near(NamedTuple):
 
 
 class Where(NamedTuple):
-    """The ids of the regions of a point, in their order. Outside of all regions, the nearest one and its distance."""
+    """The ids of the regions of a point that the caller may see, in their order. Outside of all of these, the nearest
+    one and its distance.
+    """
 
     regions: tuple[str, ...]
     nearest: tuple[RegionName, float] | None = None

@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
 from abacus.signals.places.decide.country_index import CountryIndex
@@ -18,13 +18,17 @@ _SOUTH: Final = 90  # so that latitudes are counted from 0
 _WEST: Final = 180
 
 
+def _anywhere(_country: str) -> bool:
+    return True
+
+
 class RegionIndex:
     """Answers that are equal are one object. `edition` is another one whenever the regions in force are others."""
 
     def __init__(self, countries: Mapping[str, CountryIndex], editions: Mapping[str, int]) -> None:
         label = " ".join(f"{country}@{number}" for country, number in sorted(editions.items()))
         self.edition: Final = hashlib.blake2b(label.encode(), digest_size=8).hexdigest()
-        self._countries = [_Country(countries[country]) for country in sorted(countries)]
+        self._countries = [_Country(country, countries[country]) for country in sorted(countries)]
         self._where = {
             name.id: (country, rank) for country in self._countries for rank, name in enumerate(country.names)
         }
@@ -55,9 +59,11 @@ class RegionIndex:
         merged = tuple(sorted((name for regions in found for name in regions), key=lambda name: name.rank))
         return self._merged.setdefault(merged, merged)
 
-    def nearest(self, point: Point) -> tuple[RegionName, float] | None:
-        """The region whose border is nearest, and the metres to it; None where there are no regions."""
-        found = [near for country in self._countries if (near := country.nearest(point))]
+    def nearest(self, point: Point, within: Callable[[str], bool] = _anywhere) -> tuple[RegionName, float] | None:
+        """The region whose border is nearest, of the countries asked for, and the metres to it; None where there are no
+        regions.
+        """
+        found = [near for each in self._countries if within(each.country) and (near := each.nearest(point))]
         return min(found, key=lambda near: (near[1], near[0].rank), default=None)
 
     def distance(self, region_id: str, point: Point) -> float:
@@ -73,7 +79,8 @@ class RegionIndex:
 
 
 class _Country:
-    def __init__(self, index: CountryIndex) -> None:
+    def __init__(self, country: str, index: CountryIndex) -> None:
+        self.country = country
         self.names = index.names
         self.borders = index.borders()
         self._outlines = index.outlines
