@@ -89,12 +89,8 @@ class Nearby:
         return _where(self._ground.territory(), point, may_see)
 
     async def around(self, ask: NearbyAsk, may_see: MaySee, members: MembersHere) -> Around:
-        known_s, territory, opening = (
-            self._known_s(),
-            self._ground.territory(),
-            Opening(self._clock.now(), self._ground.maps()),
-        )
-        places = self._ground.places()
+        known_s, territory, places = self._known_s(), self._ground.territory(), self._ground.places()
+        where, opening = _where(territory, ask.point, may_see), Opening(self._clock.now(), self._ground.maps())
         keep = _kept(ask, territory.countries(), may_see, opening)
         near = places.nearest(ask.point, ask.k, ask.radius_m, keep, sought=ask.sought)
         meanings = [self._offers.meaning(place, territory.regions_of(place)) for place, _ in near]
@@ -114,9 +110,7 @@ class Nearby:
             Near(place, metres, opening.is_open(place), each) for (place, metres), each in zip(near, here, strict=True)
         ]
         is_degraded = known_s > _OLD_S or any(each.is_degraded for each in here)
-        return Around(
-            self.where(ask.point, may_see), told, max(age_s, known_s if known_s > _OLD_S else 0.0), is_degraded
-        )
+        return Around(where, told, max(age_s, known_s if known_s > _OLD_S else 0.0), is_degraded)
 
     async def categories(self, point: Point, may_see: MaySee) -> Categories:
         known_s, territory = self._known_s(), self._ground.territory()

@@ -1,6 +1,7 @@
 """What is near a point is exact, and what is on offer there is what an offer's conditions say."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
@@ -10,7 +11,10 @@ import pytest
 
 from abacus.core.errors import Unavailable
 from abacus.engage.nearby.decide.ask import Around, NearbyAsk
+from abacus.engage.nearby.decide.here import Here
+from abacus.engage.nearby.decide.meaning import Meaning
 from abacus.engage.nearby.nearby import ROUTE as CATEGORIES_ROUTE
+from abacus.engage.nearby.offers_here import MembersHere
 from abacus.engage.offers.decide.offer import Audience, Benefit, Scope
 from abacus.platform.metrics import CACHE_BYTES
 from abacus.signals.places.decide.place_index import Sought
@@ -107,6 +111,27 @@ async def test_regions_are_told_of_countries_that_the_caller_may_see() -> None:
     assert at.nearby.where((102.9, 1.5), lambda _: False) == ((), None)
     here = await at.nearby.categories((103.2, 1.5), at_home)
     assert (here.where.regions, here.on_offer.categories) == (("centre", "sg"), (("food", 2), ("noodles", 2)))
+
+
+class _Meanwhile(MembersHere):
+    """Other regions come into force while a member's offers are read."""
+
+    def __init__(self, at: Served) -> None:
+        super().__init__(at.offers, at.qualifier)
+        self._ground = at.ground
+
+    async def told(self, meanings: Sequence[Meaning | None], member_id: str) -> list[Here]:
+        here = await super().told(meanings, member_id)
+        self._ground.redraw(square("island", 102.0, 104.0))
+        return here
+
+
+async def test_an_answer_is_of_one_edition_of_the_regions() -> None:
+    at = served(ALL, CENTRE)
+    ask = NearbyAsk((103.3, 1.5), k=1, radius_m=50_000, member_id="bob")
+    found = await at.nearby.around(ask, lambda _: True, _Meanwhile(at))
+    assert (found.where.regions, names(found)) == (("centre", "sg"), [("s1", ["offer_2", "offer_1"], 2)])
+    assert (await around(at, ask)).where.regions == ("island",)
 
 
 async def test_categories_and_brands_are_counted_where_something_is_on_offer() -> None:
