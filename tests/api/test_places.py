@@ -1,5 +1,6 @@
 """Partners load places and regions of their countries, each fault told where it stands."""
 
+import json
 from typing import Any
 
 import pytest
@@ -46,6 +47,10 @@ async def test_a_partner_loads_places_and_regions(house: House) -> None:
         assert waiting["approval_id"] is not None  # a person has to agree
         faulty = await caller.post("/v1/places/regions", json=regions({"type": "Feature"}))
         assert faulty.status_code == 422
+        for name in ("1" + "0" * 30, r'"\ud800"'):
+            body = json.dumps(zones).replace('"Zone-1"', name).encode()
+            odd = await caller.post("/v1/places/regions", content=body, headers={"content-type": "application/json"})
+            assert odd.status_code == 422, odd.text
         stranger = await opened.caller(await register(house, "other"))
         refused = await stranger.post("/v1/places", json={"places": [PLACE]})
         assert refused.json()["type"] == "/problems/places-not-allowed"
