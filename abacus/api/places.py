@@ -83,9 +83,9 @@ class RegionCollection(BaseModel):
     features: list[SkipValidation[dict[str, Any]]]
 
 
-class RegionsOfCountry(BaseModel):
-    """The edition that the regions of a country are now, or null where they are as they were; it waits for the approval
-    where they change much.
+class RegionsLoaded(BaseModel):
+    """The edition that the regions of the country are now, or null where they are as they were; it waits for the
+    approval where they change much.
     """
 
     country: str
@@ -94,12 +94,6 @@ class RegionsOfCountry(BaseModel):
     changed: int
     removed: int
     approval_id: str | None
-
-
-class RegionsLoaded(BaseModel):
-    """What became of the regions of each country."""
-
-    countries: list[RegionsOfCountry]
 
 
 @router.post(
@@ -131,33 +125,34 @@ async def load_regions(
     collection: RegionCollection,  # noqa: ARG001  # described, and read by the desk
     request: Request,
 ) -> Response:
-    """All regions of each country that the features name. What changes more than the country's map allows waits for
+    """All regions of the one country that the features name. What changes more than the country's map allows waits for
     a person who agrees.
     """
     call = caller_of(request)
     _check_may_load(call)
     desk = call.rooms[RegionDesk]
     try:
-        compared = await desk.compare(await desk.read(await request.body()))
-        for each in compared:
-            call.check(Deed.EDIT_PLACES, each.difference.country)
-        loaded = [await desk.enter(each, call.agent) for each in compared]
+        file = await desk.read(await request.body())
+        if len(file.by_country) > 1:
+            raise ApiProblem("invalid", f"regions of {', '.join(sorted(file.by_country))}; load each country by itself")
+        (compared,) = await desk.compare(file)
+        call.check(Deed.EDIT_PLACES, compared.difference.country)
+        loaded = await desk.enter(compared, call.agent)
     except DocumentFaults:
         raise
     except Refused as error:
         raise ApiProblem("invalid", str(error)) from None
-    told = [
+    made = loaded.difference
+    return answers.json_answer(
         {
-            "country": each.difference.country,
-            "edition": each.number,
-            "added": len(each.difference.added),
-            "changed": len(each.difference.changed),
-            "removed": len(each.difference.removed),
-            "approval_id": None if each.approval is None else str(each.approval.approval_id),
+            "country": made.country,
+            "edition": loaded.number,
+            "added": len(made.added),
+            "changed": len(made.changed),
+            "removed": len(made.removed),
+            "approval_id": None if loaded.approval is None else str(loaded.approval.approval_id),
         }
-        for each in loaded
-    ]
-    return answers.json_answer({"countries": told})
+    )
 
 
 def _check_may_load(call: Call | PersonCall) -> None:

@@ -38,13 +38,22 @@ async def test_a_partner_loads_places_and_regions(house: House) -> None:
         assert elsewhere.json()["type"] == "/problems/country-not-allowed"
         zones = regions(*(region(f"zone-{each}", 103.0 + each / 10) for each in range(20)))
         loaded = await caller.post("/v1/places/regions", json=zones)
-        assert loaded.json()["countries"] == [
-            {"country": "SG", "edition": 1, "added": 20, "changed": 0, "removed": 0, "approval_id": None}
-        ]
+        assert loaded.json() == {
+            "country": "SG",
+            "edition": 1,
+            "added": 20,
+            "changed": 0,
+            "removed": 0,
+            "approval_id": None,
+        }
         much = await caller.post("/v1/places/regions", json=regions(region("zone-1", 103.1)))
-        (waiting,) = much.json()["countries"]
+        waiting = much.json()
         assert (waiting["edition"], waiting["removed"]) == (2, 19)
         assert waiting["approval_id"] is not None  # a person has to agree
+        both = regions(region("new", 103.0), region("kl", 101.0, country="MY"))
+        mixed = await caller.post("/v1/places/regions", json=both)
+        told = (mixed.status_code, mixed.json()["detail"])
+        assert told == (422, "regions of MY, SG; load each country by itself")
         faulty = await caller.post("/v1/places/regions", json=regions({"type": "Feature"}))
         assert faulty.status_code == 422
         for name in ("1" + "0" * 30, r'"\ud800"'):
