@@ -8,7 +8,7 @@ import pytest
 
 from abacus.core.fields import DocumentFaults
 from abacus.signals.places.decide.country_map import CountryMap, Following, maps_of
-from abacus.signals.places.decide.map_document import parse_map, to_document
+from abacus.signals.places.decide.map_document import described, parse_map, to_document
 
 SG = {"country": "SG", "timezone": "Asia/Singapore"}
 FULL: dict[str, Any] = {
@@ -70,3 +70,8 @@ def test_a_country_without_a_map_has_the_zone_of_its_card() -> None:
     assert maps.of("ID") == CountryMap("ID", "Asia/Jakarta")
     assert maps.of("XX") == CountryMap("XX", "UTC")
     assert maps.countries == {"SG", "ID"}
+
+
+def test_the_usual_purchase_with_decimals_reads_back_as_it_was_written() -> None:
+    written = parse_map({**SG, "typical_purchase": "20.00"})
+    assert list(described(parse_map(to_document(written)))) == list(described(written))

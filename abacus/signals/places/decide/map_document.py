@@ -53,7 +53,7 @@ def to_document(map_: CountryMap) -> dict[str, object]:
     document: dict[str, object] = {"country": map_.country, "timezone": map_.timezone}
     if map_.second_person_above != USUAL_SHARE:
         document["second_person_above"] = map_.second_person_above
-    if map_.typical_purchase != USUAL_PURCHASE:
+    if plain(map_.typical_purchase) != plain(USUAL_PURCHASE):
         document["typical_purchase"] = plain(map_.typical_purchase)
     if map_.holidays:
         document["holidays"] = [day.isoformat() for day in sorted(map_.holidays)]
