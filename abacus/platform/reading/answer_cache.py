@@ -26,6 +26,7 @@ from abacus.platform.reading.shared_cache import NothingShared, SharedCache
 from abacus.platform.reading.types import ALL, Answer, Key, Route, Value, Version, covers
 
 _RETRY_S: Final = 1.0  # between two tries to refresh an answer
+_AS_OLD_S: Final = 0.5  # between two readings of an answer's age, by clocks that differ
 _AT_ONCE: Final = 64  # answers that are refreshed at the same time
 _MOST_CHANGES: Final = 10_000
 _NOTHING_SHARED: Final = NothingShared()
@@ -228,8 +229,9 @@ class AnswerCache(Generic[Key, Value]):
             except NothingFound:
                 pass
             else:
-                self._figures.shared.inc()
-                return self._keep(key, value, flight, age_s)
+                if self._is_news(key, flight.version, age_s):
+                    self._figures.shared.inc()
+                    return self._keep(key, value, flight, age_s)
         if self._breaker is None or self.route.within_s is None:
             value = await self._compute(key)
         else:
@@ -242,6 +244,11 @@ class AnswerCache(Generic[Key, Value]):
         if shares is not None:
             self._beside(shares.keep(key, flight.version, value))
         return kept
+
+    def _is_news(self, key: Key, version: Version, age_s: float) -> bool:
+        """Whether a shared answer is younger than what is kept, which is refreshed before others hold it for old."""
+        kept = self._by_key.get(key)
+        return kept is None or kept.version != version or self._monotonic() - age_s > kept.born + _AS_OLD_S
 
     def _keep(self, key: Key, value: Value, flight: _Flight[Key, Value], age_s: float) -> Kept[Key, Value]:
         """A change that came while it was computed may not be in it: then it is told to earlier callers, and not

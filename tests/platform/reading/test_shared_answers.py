@@ -9,7 +9,7 @@ import pytest
 
 from abacus.platform.reading.redis_cache import RedisCache, opened
 from abacus.platform.reading.shared_cache import CachedValue
-from tests.platform.reading.answering import ROUTE, Scene
+from tests.platform.reading.answering import LIVES, ROUTE, Scene
 from tests.support.redis import RunningRedis, running_redis
 
 
@@ -80,6 +80,19 @@ async def test_one_of_all_processes_refreshes(cache: RedisCache) -> None:
     for scene in (one, other):
         await scene.rests()
     assert one.begun["pho"] + other.begun["pho"] == 2  # the first, and a refresh
+
+
+async def test_a_refresh_takes_no_shared_answer_that_is_as_old(cache: RedisCache) -> None:
+    """An answer is refreshed a little before it is old for all."""
+    now = datetime.now(UTC)
+    route = ROUTE._replace(lifetimes=LIVES._replace(jitter=0.5))
+    one, other = Scene(route, cache, now), Scene(route, cache, now)
+    await told(one, "pho")
+    for scene in (one, other):
+        scene.passes(9.9)
+        await told(scene, "pho")
+        assert (await told(scene, "pho"))[1] == pytest.approx(0, abs=0.01)
+    assert [scene.begun["pho"] for scene in (one, other)] == [2, 0]
 
 
 async def test_what_cannot_be_read_is_computed(cache: RedisCache) -> None:
