@@ -10,18 +10,18 @@ from abacus.people.decide.rights import check
 from abacus.people.store.audit import entry_of, noted
 from abacus.people.types.deed import Deed
 from abacus.people.types.person import Actor
+from abacus.platform.loop_turn import LoopTurn
 from abacus.platform.postgres import Also, Pool, nothing_else, together
 from abacus.signals.places.decide.place import Place
 from abacus.signals.places.decide.place_index import PlaceIndex
 from abacus.signals.places.decide.point import Point
-from abacus.signals.places.decide.sphere import DEGREE_M, Box
+from abacus.signals.places.decide.sphere import Box, box_around
 from abacus.signals.places.place_store import Entered, PlaceStore, Spot, StoredPlace
 
 USUAL_K: Final = 20
 MOST_K: Final = 50
 USUAL_RADIUS_M: Final = 5_000
 FARTHEST_M: Final = 50_000
-_A_TRACE_MORE: Final = 1 + 1e-9
 
 
 class Loaded(NamedTuple):
@@ -54,12 +54,12 @@ class PlaceDesk:
         """At most so many places of a country, where they stand."""
         return await self._store.within(country, box, most)
 
-    async def around(self, point: Point, radius_m: float) -> PlaceIndex:
-        """All places within a radius, and some more: for a question now and then."""
-        degrees = radius_m / DEGREE_M * _A_TRACE_MORE
-        index = PlaceIndex()
-        for each in await self._store.between(point[1] - degrees, point[1] + degrees):
+    async def around(self, point: Point, radius_m: float, country: str | None = None) -> PlaceIndex:
+        """All places within a radius, and some more, of one country or of all: for a question now and then."""
+        index, turn = PlaceIndex(), LoopTurn()
+        for each in await self._store.between(box_around(point, radius_m), country):
             index.put(each)
+            await turn.rest()
         return index
 
     async def load(

@@ -50,14 +50,17 @@ _SINCE: Final = Statement(f"""
 select {_COLUMNS}, version, removed from place
 where (version, id) > (:version, :id) and version <= :upto order by version, id limit :most
 """)
-_BAND: Final = Statement(f"""
-select {_COLUMNS} from place where lat between :south and :north and not removed
-""")
-_BOX: Final = Statement("""
-select id, name, lon, lat from place
-where country = :country and not removed and lat between :south and :north
+_BETWEEN: Final = """
+lat between :south and :north
     and (lon between :west and :east or lon - 360 between :west and :east or lon + 360 between :west and :east)
-order by id limit :most
+"""
+_AROUND: Final = Statement(f"""
+select {_COLUMNS} from place
+where (:country::text is null or country = :country) and not removed and {_BETWEEN}
+order by id
+""")
+_BOX: Final = Statement(f"""
+select id, name, lon, lat from place where country = :country and not removed and {_BETWEEN} order by id limit :most
 """)
 
 
@@ -174,17 +177,17 @@ class PlaceStore:
             gone = [row["id"] for row in rows if row["removed"]]
             yield ChangedPlaces([_place(row) for row in rows if not row["removed"]], gone)
 
-    async def between(self, south: float, north: float) -> Sequence[Place]:
-        """The places between two latitudes."""
+    async def between(self, box: Box, country: str | None) -> Sequence[Place]:
+        """The places of a country, or of all."""
         async with passing_failures():
-            return list(map(_place, await self._pool.fetch(*_BAND(south=south, north=north))))
+            rows = await self._pool.fetch(*_AROUND(country=country, **box._asdict()))
+        return list(map(_place, rows))
 
     async def within(self, country: str, box: Box, most: int) -> Sequence[Spot]:
         """At most so many places of a country, where they stand."""
-        west, south, east, north = box
-        given = {"country": country, "west": west, "south": south, "east": east, "north": north, "most": most}
         async with passing_failures():
-            return [Spot(id_, name, (lon, lat)) for id_, name, lon, lat in await self._pool.fetch(*_BOX(**given))]
+            rows = await self._pool.fetch(*_BOX(country=country, most=most, **box._asdict()))
+        return [Spot(id_, name, (lon, lat)) for id_, name, lon, lat in rows]
 
 
 async def _begun(connection: Connection) -> int:

@@ -12,6 +12,7 @@ from abacus.people.types.person import Actor, Grant, Role
 from abacus.platform.postgres import Pool
 from abacus.signals.places.decide.place import Place
 from abacus.signals.places.decide.point import point
+from abacus.signals.places.decide.sphere import metres_between
 from abacus.signals.places.place_desk import Loaded, PlaceDesk
 from abacus.signals.places.place_directory import PlaceDirectory
 from abacus.signals.places.place_store import PlaceStore
@@ -127,3 +128,16 @@ async def test_places_around_a_point_are_read_by_their_latitude(desk: PlaceDesk,
     assert [place.id for place, _ in index.nearest(HERE, 50, 100)] == [f"s-{number:03}" for number in range(9)]
     assert len(index) < 20
     assert await PlaceStore(pool).version() == 1
+
+
+async def test_of_places_around_a_point_none_is_read_from_far_along_its_latitude(desk: PlaceDesk) -> None:
+    lons = [179.9, -179.9, 179.0, -178.0, 103.8, 0.0]
+    for lat in (0.0, 60.0, 89.9):
+        at = [point(lat, lon) for lon in lons]
+        there = [shop(number)._replace(point=each) for number, each in enumerate(at)]
+        await load(desk, [*there, shop(9, country="ID")._replace(point=at[0])])
+        for here in (point(lat, 180.0), point(lat, -179.95)):
+            index = await desk.around(here, 50_000, "SG")
+            near = [f"s-{number:03}" for number, each in enumerate(at) if metres_between(here, each) <= 50_000]
+            assert [each.id for each in index] == near
+        assert {"s-000", "s-009"} <= {each.id for each in await desk.around(at[0], 1_000)}

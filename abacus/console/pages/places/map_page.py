@@ -210,9 +210,9 @@ async def _found(call: Call, card: PublishedCard, at: Point, member: str | None)
     """Raises `WrongForm` and `Unavailable`."""
     regions, maps = call.rooms[RegionDirectory].value(), call.rooms[MapDirectory].value()
     asker, opening = _Asker(call, card, maps, regions, member), Opening(call.now, maps)
-    around = await call.rooms[PlaceDesk].around(at, FARTHEST_M)
+    around = await call.rooms[PlaceDesk].around(at, FARTHEST_M, card.card.scope)
     told, is_degraded = [], False
-    for place, metres in around.nearest(at, _NEAR, FARTHEST_M, lambda traits: traits.country == card.card.scope):
+    for place, metres in around.nearest(at, _NEAR, FARTHEST_M):
         offers, degraded = await _offers(asker, place)
         is_degraded |= degraded
         more = max(0, len(offers) - _OFFERED)

@@ -8,6 +8,7 @@ from abacus.signals.places.decide.point import TURN, Point
 EARTH_M: Final = 6_371_008.8  # its mean radius
 DEGREE_M: Final = math.radians(EARTH_M)  # along a meridian
 _HALF: Final = TURN / 2
+_A_TRACE_MORE: Final = 1 + 1e-9
 _STEPS: Final = 8  # of Newton's way along an edge: three are usual
 _NEAR: Final = 1e-12  # as a share of an edge
 
@@ -26,6 +27,17 @@ def metres_between(one: Point, other: Point) -> float:
     half_lon = math.radians(other[0] - one[0]) / 2
     across = math.cos(math.radians(one[1])) * math.cos(math.radians(other[1]))
     return 2 * EARTH_M * math.asin(min(1.0, math.sqrt(math.sin(half_lat) ** 2 + across * math.sin(half_lon) ** 2)))
+
+
+def box_around(point: Point, metres: float) -> Box:
+    """All that is so near, and a trace more. It may begin west of the antimeridian and end east of it."""
+    lon, lat = point
+    reach = metres / DEGREE_M * _A_TRACE_MORE
+    south, north = lat - reach, lat + reach
+    if south <= -TURN / 4 or north >= TURN / 4:  # a pole is within, and with it all meridians
+        return Box(-_HALF, max(south, -TURN / 4), _HALF, min(north, TURN / 4))
+    aside = math.degrees(math.asin(math.sin(math.radians(reach)) / math.cos(math.radians(lat)))) * _A_TRACE_MORE
+    return Box(lon - aside, south, lon + aside, north)
 
 
 def metres_to_box(point: Point, box: Box) -> float:
