@@ -21,6 +21,7 @@ from abacus.signals.places.decide.country_map import Maps
 from abacus.signals.places.decide.opening import Opening
 from abacus.signals.places.decide.place_index import Keep, PlaceIndex
 from abacus.signals.places.decide.point import Point
+from abacus.signals.places.place_search import nearest_in_turns
 
 ROUTE: Final = "nearby.categories"
 _MOST_BYTES: Final = 48 * 1024 * 1024
@@ -92,7 +93,7 @@ class Nearby:
         known_s, territory, places = self._known_s(), self._ground.territory(), self._ground.places()
         where, opening = _where(territory, ask.point, may_see), Opening(self._clock.now(), self._ground.maps())
         keep = _kept(ask, territory.countries(), may_see, opening)
-        near = places.nearest(ask.point, ask.k, ask.radius_m, keep, sought=ask.sought)
+        near = await nearest_in_turns(places, ask.point, ask.k, ask.radius_m, keep, sought=ask.sought, turn=LoopTurn())
         meanings = [self._offers.meaning(place, territory.regions_of(place)) for place, _ in near]
         age_s = 0.0
         if ask.member_id is not None:

@@ -1,5 +1,6 @@
 """The index of places: the nearest are those that a look at every one would tell, after whatever changes."""
 
+import asyncio
 import math
 import random
 from collections.abc import Sequence
@@ -8,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from abacus.platform.loop_turn import LoopTurn
 from abacus.signals.places.decide.place import Place, Traits
 from abacus.signals.places.decide.place_index import PlaceIndex, Sought
 from abacus.signals.places.decide.point import Point, point
 from abacus.signals.places.decide.sphere import EARTH_M, metres_between
+from abacus.signals.places.place_search import nearest_in_turns
 
 BRANDS = (None, "a", "b")
 # Many are alike, some lie at poles, at the antimeridian, and beside each other.
@@ -134,6 +137,32 @@ def test_what_is_kept_is_looked_for_until_there_is_enough() -> None:
     assert len(judged) == len(set(judged)) == 4, "places that are alike are judged once"
     most = [each.id for each in by_way if each.merchant == "m-1"]
     assert told(index, at, 20, 50_000, Sought(merchant="m-1")) == most[:20]
+
+
+@pytest.mark.parametrize("changes", [False, True])
+async def test_others_go_on_while_few_are_looked_for_and_may_change_places(*, changes: bool) -> None:
+    rng = random.Random(5)
+    points = [point(rng.uniform(1.2, 1.5), rng.uniform(103.6, 104.0)) for _ in range(2_000)]
+    index, at = indexed([shop(number, each) for number, each in enumerate(points)]), point(1.35, 103.8)
+    index.put(last := shop(9_999, point(1.2, 103.6), "b"))
+    turns, over = 0, asyncio.Event()
+
+    async def go_on() -> None:
+        nonlocal turns
+        while not over.is_set():
+            turns += 1
+            if changes and turns == 5:
+                index.remove(last.id)
+                index.put(shop(9_998, at, "b"))  # which takes the number of the other
+            await asyncio.sleep(0)
+
+    others = asyncio.create_task(go_on())
+    near = await nearest_in_turns(index, at, 5, 50_000, lambda each: each.brand == "b", turn=LoopTurn(longest_s=-1))
+    over.set()
+    await others
+    assert [place.id for place, _ in near] == ["shop-9998" if changes else "shop-9999"]
+    assert near == index.nearest(at, 5, 50_000, lambda each: each.brand == "b")
+    assert turns >= 5
 
 
 def test_a_place_is_found_by_its_id_as_it_was_put() -> None:

@@ -80,6 +80,7 @@ class PlaceIndex:
 
     def __init__(self) -> None:
         self.version = 0
+        self.changes = 0  # of this index
         self._numbers: dict[str, int] = {}
         self._ids: list[str] = []
         self._names: list[str] = []
@@ -105,6 +106,7 @@ class PlaceIndex:
     def put(self, place: Place) -> None:
         """In place of the one with its id, if there is one."""
         self.remove(place.id)
+        self.changes += 1
         number = self._number(place, traits := self._shared(place))
         self._numbers[place.id] = number
         traits.numbers.add(number)
@@ -116,6 +118,7 @@ class PlaceIndex:
         number = self._numbers.pop(id_, None)
         if number is None:
             return
+        self.changes += 1
         self._tree.remove(number, vector_of((self._lons[number], self._lats[number])))
         traits = self._traits[number]
         traits.numbers.discard(number)
@@ -132,12 +135,28 @@ class PlaceIndex:
         """The `k` nearest places within a radius with what is sought, and kept, each with its metres on the sphere. Of
         places that are as far the lower id comes first.
         """
+        search = self.search(point, k, radius_m, keep, sought=sought)
+        while (near := next(search)) is None:
+            pass
+        return near
+
+    def search(
+        self, point: Point, k: int, radius_m: float, keep: Keep | None = None, *, sought: Sought = ANY
+    ) -> Iterator[list[tuple[Place, float]] | None]:
+        """The same, which comes at last; None comes before, whenever some places were looked at. A search is worth
+        nothing once `changes` has moved on.
+        """
         at, within = vector_of(point), square_of(radius_m)
         having = [self._having.get(each, _NOWHERE) for each in _each(sought)]
         rarest = min(having, key=lambda each: each.places, default=None)
         kept = self._kept(keep, having)
+        found: list[Found] = []
         if rarest is None or rarest.places > _FEW:
-            found = self._tree.nearest(at, k, within, kept)
+            for some in self._tree.search(at, k, within, kept):
+                if some is None:
+                    yield None
+                else:
+                    found = some
         else:
             lons, lats = self._lons, self._lats
             few = chain.from_iterable(each.numbers for each in rarest.traits)
@@ -146,7 +165,7 @@ class PlaceIndex:
         near = [(self._place(number), metres_of(square)) for square, number in self._ordered(found)[:k]]
         while near and near[-1][1] > radius_m:
             near.pop()
-        return near
+        yield near
 
     def _kept(self, keep: Keep | None, having: Sequence[_Having]) -> Filter | None:
         if keep is None and not having:

@@ -7,7 +7,7 @@ two halves across the axis along which they are spread the widest.
 
 import math
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple, TypeAlias
 
 from abacus.signals.places.decide.point import Point
@@ -78,9 +78,9 @@ class PlaceTree:
         if place < len(leaf.numbers):
             leaf.xs[place], leaf.ys[place], leaf.zs[place], leaf.numbers[place] = last
 
-    def nearest(self, at: Vector, k: int, within: float, keep: Filter | None) -> list[Found]:
+    def search(self, at: Vector, k: int, within: float, keep: Filter | None) -> Iterator[list[Found] | None]:
         """The `k` nearest of the points that are kept, with all that are as far as the last of them; by distance. The
-        square of none is greater than `within`.
+        square of none is greater than `within`. None comes with each leaf that was looked at, and these at last.
         """
         axes, cuts, nexts, leaves = self._axes, self._cuts, self._next, self._leaves
         x, y, z = at
@@ -123,8 +123,9 @@ class PlaceTree:
                     bound = within * _TRACE
                     while found[-1][0] > within:
                         found.pop()
+            yield None
         found.sort()
-        return found
+        yield found
 
     def _node(self, at: Vector) -> int:
         """The leaf in whose cell a point lies."""

@@ -1,0 +1,27 @@
+"""The nearest places, looked for in turns: a filter that keeps few may have all places of a radius looked at."""
+
+from abacus.platform.loop_turn import LoopTurn
+from abacus.signals.places.decide.place import Place
+from abacus.signals.places.decide.place_index import ANY, Keep, PlaceIndex, Sought
+from abacus.signals.places.decide.point import Point
+
+
+async def nearest_in_turns(
+    index: PlaceIndex,
+    point: Point,
+    k: int,
+    radius_m: float,
+    keep: Keep | None = None,
+    *,
+    sought: Sought = ANY,
+    turn: LoopTurn,
+) -> list[tuple[Place, float]]:
+    """As `PlaceIndex.nearest`. Where places change meanwhile, it is looked for anew, and in one go."""
+    changes = index.changes
+    for near in index.search(point, k, radius_m, keep, sought=sought):
+        if near is not None:
+            return near
+        await turn.rest()
+        if index.changes != changes:
+            break
+    return index.nearest(point, k, radius_m, keep, sought=sought)
