@@ -88,6 +88,12 @@ class RegionsLoaded(BaseModel):
     approval where they change much.
     """
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"country": "SG", "edition": 3, "added": 1, "changed": 0, "removed": 0, "approval_id": None}]
+        }
+    )
+
     country: str
     edition: int | None
     added: int
