@@ -12,7 +12,6 @@ from urllib.parse import unquote_to_bytes
 from starlette.types import Scope
 
 from abacus.api.auth import PersonCall
-from abacus.platform.reading.types import Meaning, Version
 
 _ABOUT_MEMBERS: Final = "/members/"
 _NAMES_A_MEMBER: Final = b"member"
@@ -63,15 +62,15 @@ def told(scope: Scope, body: bytes, caching: Caching, *, age_s: float = 0.0, tag
     return Told(HTTPStatus.OK, [_JSON, (b"content-length", str(len(body)).encode()), *headers], body)
 
 
-def meant(scope: Scope, caching: Caching, route: str, version: Version, key: Meaning) -> Told:
+def meant(scope: Scope, body: bytes, caching: Caching) -> Told:
     """The answer to `HEAD`, by which a cache in front learns what a request means before it looks for an answer
-    (docs/operate/caches.md). Requests of one `Abacus-Meaning` have one answer; what is private is said to have none.
+    (docs/operate/caches.md): a name of the body that `GET` has. Of what is private nothing is said.
     """
-    if not caching.is_public or _is_for_one(scope):
-        return Told(HTTPStatus.OK, [(b"cache-control", b"no-store")], b"")
-    text = f"{route} {version!r} {key!r}".encode()
-    meaning = blake2b(text, digest_size=_MEANING_BYTES).hexdigest().encode()
-    return Told(HTTPStatus.OK, [(b"cache-control", b"no-store"), (b"abacus-meaning", meaning)], b"")
+    headers: Headers = [(b"cache-control", b"no-store")]
+    if caching.is_public and not _is_for_one(scope):
+        meaning = blake2b(scope["path"].encode() + body, digest_size=_MEANING_BYTES).hexdigest()
+        headers.append((b"abacus-meaning", meaning.encode()))
+    return Told(HTTPStatus.OK, headers, b"")
 
 
 def _control(caching: Caching, *, is_public: bool) -> str:

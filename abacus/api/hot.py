@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from abacus.api import problems
 from abacus.api.auth import Call, PersonCall
-from abacus.api.cache_headers import Caching, Told, told
+from abacus.api.cache_headers import Caching, Told, meant, told
 from abacus.api.lean import LeanRoute, body_as
 
 Asked = TypeVar("Asked")
@@ -38,26 +38,37 @@ class Page(NamedTuple):
 
 
 class HotRead(NamedTuple, Generic[Asked]):
-    """What a query asks, the answer to it, and who may keep that. They raise what any route may raise."""
+    """What a query asks, the answer to it, and who may keep that. They raise what any route may raise. Where many
+    queries have one answer, `tells_meaning` answers `HEAD`.
+    """
 
     read: Callable[[bytes], Asked]
     answer: Callable[[Call | PersonCall, Asked], Awaitable[Page]]
     caching: Caching
+    tells_meaning: bool = False
+
+    @property
+    def methods(self) -> Collection[str]:
+        return (_GET, _HEAD) if self.tells_meaning else (_GET,)
 
     async def told(self, scope: Scope) -> Told:
         page = await self.answer(scope["state"]["call"], self.read(scope["query_string"]))
+        if scope["method"] == _HEAD:
+            return meant(scope, page.body, self.caching)
         return told(scope, page.body, self.caching, age_s=page.age_s)
 
 
 NOTHING_READ: Final[Mapping[str, HotRead[Any]]] = MappingProxyType({})
 _GET: Final = "GET"
+_HEAD: Final = "HEAD"
 _POST: Final = "POST"
 _JSON: Final = (b"content-type", b"application/json")
 
 
 class HotRoutes:
-    """Answers to `POST` at some paths, and to `GET` at those of `reads`; everything else is left to the application.
-    Paths of `parted` have parts that vary: their routes, each a `LeanRoute`, read the request and answer it themselves.
+    """Answers to `POST` at some paths, and to `GET` and `HEAD` at those of `reads`; everything else is left to the
+    application. Paths of `parted` have parts that vary: their routes, each a `LeanRoute`, read the request and answer
+    it themselves.
     """
 
     def __init__(
@@ -77,7 +88,7 @@ class HotRoutes:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
-        elif scope["method"] == _GET and (read := self._reads.get(scope["path"])) is not None:
+        elif (read := self._reads.get(scope["path"])) is not None and scope["method"] in read.methods:
             await self._tell(read, scope, receive, send)
         elif scope["method"] != _POST:
             await self._app(scope, receive, send)

@@ -85,7 +85,7 @@ async def test_the_offers_are_as_their_document_says(house: House, tmp_path: Pat
 @pytest.mark.long
 async def test_the_places_are_as_their_document_says(house: House, tmp_path: Path) -> None:
     async with place_desk(house) as opened:
-        await _as_documented(opened, tmp_path, await register(house, may_use_offers=True), operations=3)
+        await _as_documented(opened, tmp_path, await register(house, may_use_offers=True), operations=5)
 
 
 async def _as_documented(opened: Shop, folder: Path, key: str, *options: str, operations: int) -> None:

@@ -80,17 +80,17 @@ def test_a_caller_who_has_it_is_told_so(tags: list[str], status: int) -> None:
 
 
 def test_a_request_that_may_be_kept_has_a_meaning() -> None:
-    def meaning(of: Scope, route: str = "regions", version: int = 1, key: str = "north") -> list[str]:
-        answer = meant(of, FOR_ALL, route, (version,), key)
+    def meaning(of: Scope, body: bytes = BODY, caching: Caching = FOR_ALL) -> list[str]:
+        answer = meant(of, body, caching)
         assert (answer.status, answer.body, header(answer.headers, b"cache-control")) == (200, b"", ["no-store"])
         return header(answer.headers, b"abacus-meaning")
 
     assert len(first := meaning(scope())) == 1
     assert meaning(scope(query=b"lat=1.31&lon=103.8")) == first
-    for other in (meaning(scope(), route="cities"), meaning(scope(), version=2), meaning(scope(), key="south")):
+    for other in (meaning(scope("/v1/regions/at")), meaning(scope(), b"{}")):
         assert other not in ([], first)
     assert meaning(scope(query=b"member_id=bob")) == []
-    assert header(meant(scope(), Caching(5), "regions", (1,), "north").headers, b"abacus-meaning") == []
+    assert meaning(scope(), caching=Caching(5)) == []
 
 
 @pytest.mark.parametrize(

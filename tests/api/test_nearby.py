@@ -143,6 +143,22 @@ async def test_what_is_near_and_who_may_keep_it(desk: httpx.AsyncClient) -> None
     assert outside == {"regions": [], "nearest": {"id": "sg", "distance_m": 5558}}
 
 
+async def test_a_cache_in_front_learns_what_a_request_means(desk: httpx.AsyncClient) -> None:
+    async def meaning(path: str, lon: str) -> str | None:
+        answer = await desk.head(f"{path}?lat=1.5&lon={lon}")
+        assert (answer.status_code, answer.content, answer.headers["cache-control"]) == (200, b"", "no-store")
+        told: str | None = answer.headers.get("abacus-meaning")
+        return told
+
+    for path in ("/v1/regions/at", "/v1/nearby/categories"):
+        centre = await meaning(path, "103.1")
+        assert centre is not None
+        assert await meaning(path, "103.49999999999") == centre
+        assert await meaning(path, "103.5") not in (None, centre)
+        assert (await desk.head(f"{path}?lat=91&lon=103")).status_code == 422
+    assert await meaning("/v1/regions/at", "103.1") != await meaning("/v1/nearby/categories", "103.1")
+
+
 async def test_what_is_refused_is_kept_by_nobody(desk: httpx.AsyncClient) -> None:
     refused = await desk.get("/v1/nearby?lat=91&lon=103")
     assert (refused.status_code, refused.headers["cache-control"]) == (422, "no-store")

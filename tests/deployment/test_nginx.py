@@ -50,9 +50,8 @@ class Regions:
         if not -90 <= latitude <= 90:
             return Told(422, [], b'{"type": "invalid"}')
         region = bisect_right(BORDERS, latitude)
-        if scope["method"] == "HEAD":
-            return meant(scope, WHERE, "regions", (self.version,), region)
-        return told(scope, f'{{"region": {region}, "version": {self.version}}}'.encode(), WHERE)
+        body = f'{{"region": {region}, "version": {self.version}}}'.encode()
+        return (meant if scope["method"] == "HEAD" else told)(scope, body, WHERE)
 
 
 class Fronted:

@@ -67,6 +67,12 @@ _SOUGHT: Final = (
     _text("category", "Only of this category."),
     _parameter("member_id", "Who asks; otherwise anybody.", {"type": "string", "pattern": ID_PATTERN}),
 )
+_MEANING: Final[dict[str, Any]] = {
+    "summary": "Ask what a request means",
+    "description": "For a cache in front: requests with one `Abacus-Meaning` have one answer.",
+    "responses": answered({200: (None, "The meaning is a header; what is private has none")}, 422),
+    "openapi_extra": described(*_POINT),
+}
 
 
 async def nearby_told(call: Call | PersonCall, ask: NearbyAsk) -> Page:
@@ -97,6 +103,7 @@ async def nearby(request: Request) -> Response:
     return await _response(request)
 
 
+@router.head("/nearby/categories", **_MEANING)
 @router.get(
     "/nearby/categories",
     summary="Ask what is on offer in the regions of a point",
@@ -110,6 +117,7 @@ async def categories(request: Request) -> Response:
     return await _response(request)
 
 
+@router.head("/regions/at", **_MEANING)
 @router.get(
     "/regions/at",
     summary="Ask for the regions of a point",
@@ -125,8 +133,8 @@ async def regions_at(request: Request) -> Response:
 _CACHING: Final = Caching(5, 25, is_public=True)
 HOT: Final[Mapping[str, HotRead[Any]]] = {
     "/v1/nearby": HotRead(nearby_of, nearby_told, _CACHING),
-    "/v1/nearby/categories": HotRead(point_of, categories_of, _CACHING),
-    "/v1/regions/at": HotRead(point_of, regions_of, _CACHING),
+    "/v1/nearby/categories": HotRead(point_of, categories_of, _CACHING, tells_meaning=True),
+    "/v1/regions/at": HotRead(point_of, regions_of, _CACHING, tells_meaning=True),
 }
 
 
