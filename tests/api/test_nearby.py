@@ -159,6 +159,17 @@ async def test_a_cache_in_front_learns_what_a_request_means(desk: httpx.AsyncCli
     assert await meaning("/v1/regions/at", "103.1") != await meaning("/v1/nearby/categories", "103.1")
 
 
+async def test_a_caller_who_knows_of_a_version_has_no_older_answer(desk: httpx.AsyncClient) -> None:
+    for path in ("/v1/nearby", "/v1/nearby/categories"):
+        known = await desk.get(f"{path}?lat=1.5&lon=103.4&at_least=0")
+        assert known.json() == (await desk.get(f"{path}?lat=1.5&lon=103.4")).json()
+        ahead = await desk.get(f"{path}?lat=1.5&lon=103.4&at_least=1")
+        assert (ahead.status_code, ahead.headers["cache-control"]) == (503, "no-store")
+        assert (await desk.get(f"{path}?lat=1.5&lon=103.4&at_least=-1")).status_code == 422
+    assert (await desk.head("/v1/nearby/categories?lat=1.5&lon=103.4&at_least=1")).status_code == 503
+    assert (await desk.get("/v1/regions/at?lat=1.5&lon=103.4&at_least=0")).status_code == 422
+
+
 async def test_what_is_refused_is_kept_by_nobody(desk: httpx.AsyncClient) -> None:
     refused = await desk.get("/v1/nearby?lat=91&lon=103")
     assert (refused.status_code, refused.headers["cache-control"]) == (422, "no-store")

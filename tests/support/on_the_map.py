@@ -34,5 +34,6 @@ async def load_regions(pool: Pool, *regions: Region) -> None:
     await RegionStore(pool).load(prepare("SG", regions, lambda _: None), loading, nothing_else)
 
 
-async def load_places(pool: Pool, *places: Place) -> None:
-    await PlaceStore(pool).enter(places, SystemClock().now())
+async def load_places(pool: Pool, *places: Place) -> int:
+    """The version since which they are there."""
+    return (await PlaceStore(pool).enter(places, SystemClock().now())).version

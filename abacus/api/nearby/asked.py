@@ -6,7 +6,7 @@ is, since refusals are kept.
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from abacus.api.api_problem import FieldFault
@@ -18,13 +18,15 @@ from abacus.signals.places.decide.place_index import Sought
 from abacus.signals.places.decide.point import Point, point
 
 _DECIMAL: Final = re.compile(r"-?[0-9]{1,3}(\.[0-9]{1,20})?")
-_WHOLE: Final = re.compile(r"[0-9]{1,6}")
+_WHOLE: Final = re.compile(r"[0-9]{1,16}")
 _NAME: Final = re.compile(r"[A-Za-z_]{1,40}")
 _TEXT: Final = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
 _ID: Final = re.compile(ID_PATTERN)
 _FIELDS: Final = {"open": "open_now", "radius": "radius_m"}  # that have another name in an address
+_AT_LEAST: Final = "at_least"
 _FLAGS: Final = {"true": True, "false": False}
 _MOST_NAMES: Final = 20
+LATEST: Final = 10**15  # version
 _LONGEST_SHOWN: Final = 40
 
 
@@ -36,6 +38,19 @@ def point_of(query: bytes) -> Point:
     """The point of a query that has nothing else. Raises `ApiProblem`."""
     values, faults = _read(query, {})
     return _point(values, faults)
+
+
+class CategoriesAsk(NamedTuple):
+    """A point, and a version of places that the caller knows of."""
+
+    point: Point
+    at_least: int
+
+
+def categories_of(query: bytes) -> CategoriesAsk:
+    """Raises `ApiProblem`."""
+    values, faults = _read(query, {_AT_LEAST: _READERS[_AT_LEAST]})
+    return CategoriesAsk(_point(values, faults), values.get(_AT_LEAST, 0))
 
 
 def nearby_of(query: bytes) -> NearbyAsk:
@@ -127,6 +142,7 @@ _READERS: Final[Mapping[str, Callable[[str], Any]]] = {
     "brand": _value,
     "category": _value,
     "member_id": _member,
+    _AT_LEAST: _whole(0, LATEST),
 }
 
 

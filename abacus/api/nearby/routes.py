@@ -11,7 +11,7 @@ from abacus.api.auth import Call, PersonCall
 from abacus.api.cache_headers import Caching
 from abacus.api.hot import HotRead, Page
 from abacus.api.lean import LeanRoute
-from abacus.api.nearby.asked import nearby_of, point_of
+from abacus.api.nearby.asked import LATEST, CategoriesAsk, categories_of, nearby_of, point_of
 from abacus.api.nearby.told import (
     CategoriesAnswer,
     NearbyAnswer,
@@ -67,11 +67,15 @@ _SOUGHT: Final = (
     _text("category", "Only of this category."),
     _parameter("member_id", "Who asks; otherwise anybody.", {"type": "string", "pattern": ID_PATTERN}),
 )
+_AT_LEAST: Final = _parameter(
+    "at_least",
+    "The version that loading places answered: the answer has all of it.",
+    {"type": "integer", "minimum": 0, "maximum": LATEST, "default": 0},
+)
 _MEANING: Final[dict[str, Any]] = {
     "summary": "Ask what a request means",
     "description": "For a cache in front: requests with one `Abacus-Meaning` have one answer.",
     "responses": answered({200: (None, "The meaning is a header; what is private has none")}, 422),
-    "openapi_extra": described(*_POINT),
 }
 
 
@@ -81,8 +85,8 @@ async def nearby_told(call: Call | PersonCall, ask: NearbyAsk) -> Page:
     return Page(around_told(around), around.age_s)
 
 
-async def categories_of(call: Call | PersonCall, point: Point) -> Page:
-    found = await call.rooms[Nearby].categories(point, _may_see(call))
+async def categories_answer(call: Call | PersonCall, ask: CategoriesAsk) -> Page:
+    found = await call.rooms[Nearby].categories(ask.point, _may_see(call), at_least=ask.at_least)
     return Page(categories_told(found), found.age_s)
 
 
@@ -94,7 +98,7 @@ async def regions_of(call: Call | PersonCall, point: Point) -> Page:
     "/nearby",
     summary="Ask what is near a point",
     responses=answered({200: (NearbyAnswer, "The places from the nearest on")}, 422),
-    openapi_extra=described(*_POINT, *_SOUGHT),
+    openapi_extra=described(*_POINT, *_SOUGHT, _AT_LEAST),
 )
 async def nearby(request: Request) -> Response:
     """The regions of the point, the nearest places with the best offers there and what a purchase earns. Offers are
@@ -103,12 +107,12 @@ async def nearby(request: Request) -> Response:
     return await _response(request)
 
 
-@router.head("/nearby/categories", **_MEANING)
+@router.head("/nearby/categories", openapi_extra=described(*_POINT, _AT_LEAST), **_MEANING)
 @router.get(
     "/nearby/categories",
     summary="Ask what is on offer in the regions of a point",
     responses=answered({200: (CategoriesAnswer, "Categories and brands, with the number of places")}, 422),
-    openapi_extra=described(*_POINT),
+    openapi_extra=described(*_POINT, _AT_LEAST),
 )
 async def categories(request: Request) -> Response:
     """The categories and brands of places that have something on offer for everybody. A place is counted that lies in
@@ -117,7 +121,7 @@ async def categories(request: Request) -> Response:
     return await _response(request)
 
 
-@router.head("/regions/at", **_MEANING)
+@router.head("/regions/at", openapi_extra=described(*_POINT), **_MEANING)
 @router.get(
     "/regions/at",
     summary="Ask for the regions of a point",
@@ -133,7 +137,7 @@ async def regions_at(request: Request) -> Response:
 _CACHING: Final = Caching(5, 25, is_public=True)
 HOT: Final[Mapping[str, HotRead[Any]]] = {
     "/v1/nearby": HotRead(nearby_of, nearby_told, _CACHING),
-    "/v1/nearby/categories": HotRead(point_of, categories_of, _CACHING, tells_meaning=True),
+    "/v1/nearby/categories": HotRead(categories_of, categories_answer, _CACHING, tells_meaning=True),
     "/v1/regions/at": HotRead(point_of, regions_of, _CACHING, tells_meaning=True),
 }
 

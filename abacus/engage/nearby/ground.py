@@ -15,6 +15,7 @@ from abacus.signals.places.place_directory import PlaceDirectory
 
 _LOOK_EVERY_S: Final = 0.2
 _TURN_S: Final = 0.001  # requests are answered in between
+_REACHED_WITHIN_S: Final = 2.0
 
 
 class GroundListener(Protocol):
@@ -60,6 +61,16 @@ class KeptGround:
 
     def maps(self) -> Maps:
         return self._maps.value()
+
+    async def reach(self, version: int) -> None:
+        """Returns when the places have this version. Raises `Unavailable` where they do not have it in time."""
+        if self._places.value().version >= version:
+            return
+        try:
+            async with asyncio.timeout(_REACHED_WITHIN_S):
+                await self._places.at_version(version)
+        except TimeoutError:
+            raise Unavailable("places", f"version {version} was not read within {_REACHED_WITHIN_S:g} s") from None
 
     def hear(self, listener: GroundListener) -> None:
         self._listeners.append(listener)

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from hypothesis import strategies as st
 
 from abacus.api.nearby.told import offers_told
+from abacus.core.errors import Unavailable
 from abacus.engage.nearby.decide.ask import NearbyAsk
 from abacus.engage.nearby.decide.here import Here, PlacesOnOffer, best_of
 from abacus.engage.nearby.decide.territory import Territory
@@ -105,6 +106,10 @@ class StandingGround:
 
     def places(self) -> PlaceIndex:
         return self._places
+
+    async def reach(self, version: int) -> None:
+        if self._places.version < version:
+            raise Unavailable("places", f"version {version} is not laid out")
 
     def maps(self) -> Maps:
         return Maps({"SG": self.map}, frozenset({"SG"}))

@@ -20,7 +20,7 @@ MaySee: TypeAlias = Callable[[str], bool]
 
 class NearbyAsk(NamedTuple):
     """The nearest places to a point, with what is sought. `open_now` leaves out places of which nobody knows whether
-    they are open.
+    they are open. `at_least` is a version of places that the caller knows of.
     """
 
     point: Point
@@ -29,6 +29,7 @@ class NearbyAsk(NamedTuple):
     open_now: bool = False
     sought: Sought = ANY
     member_id: str | None = None
+    at_least: int = 0
 
 
 class Near(NamedTuple):
