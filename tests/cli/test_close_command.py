@@ -95,7 +95,7 @@ async def test_what_a_month_gave_is_signed_and_stays_when_some_comes_back_later(
     """An offer and a reward are redeemed in June and come back in July; then June is closed again."""
     june, july = FixedClock(NOW), FixedClock(NOW.replace(month=7, day=2))
     await load_codes(pool, ["A"])
-    since = {"starts_at": "2026-05-01T00:00:00Z"}
+    since: dict[str, Any] = {"starts_at": "2026-05-01T00:00:00Z"}
     lunch = await put_on_offer(pool, "lunch", {"percent": "20"}, limits={"unlimited": True}, **since)
     coffee = await put_in_catalogue(pool, "coffee", price={"points": 50}, paid_by={"cost_centre": "loyalty"}, **since)
     reservation = await held(desk(pool, june), wish(offer=lunch, at=NOW))
