@@ -164,9 +164,10 @@ async def test_a_caller_who_knows_of_a_version_has_no_older_answer(desk: httpx.A
         known = await desk.get(f"{path}?lat=1.5&lon=103.4&at_least=0")
         assert known.json() == (await desk.get(f"{path}?lat=1.5&lon=103.4")).json()
         ahead = await desk.get(f"{path}?lat=1.5&lon=103.4&at_least=1")
-        assert (ahead.status_code, ahead.headers["cache-control"]) == (503, "no-store")
+        assert (ahead.status_code, ahead.headers["cache-control"]) == (422, "no-store")
+        assert ahead.json()["errors"] == [{"pointer": "query/at_least", "detail": "version 1 is not laid out"}]
         assert (await desk.get(f"{path}?lat=1.5&lon=103.4&at_least=-1")).status_code == 422
-    assert (await desk.head("/v1/nearby/categories?lat=1.5&lon=103.4&at_least=1")).status_code == 503
+    assert (await desk.head("/v1/nearby/categories?lat=1.5&lon=103.4&at_least=1")).status_code == 422
     assert (await desk.get("/v1/regions/at?lat=1.5&lon=103.4&at_least=0")).status_code == 422
 
 

@@ -35,7 +35,7 @@ async def test_what_is_near_follows_what_changes(house: House) -> None:
         assert (await caller.get("/v1/regions/at?lat=1.5&lon=103.4")).json() == {"regions": ["centre"]}
         version = await load_places(house.pool, shop_at("harbour", 103.49))
         assert await near(f"&at_least={version}") == {"tanjong": 0, "marina": 1, "harbour": 1}
-        assert (await caller.get(f"{NEAR}&at_least={version + 1}")).status_code == 503
+        assert (await caller.get(f"{NEAR}&at_least={version + 1}")).status_code == 422
         await load_regions(house.pool, square("centre", 103.0, 103.47), square("east", 103.47, 104.0))
         await until(lambda: _is(near, {"tanjong": 0, "marina": 1, "harbour": 0}))
         await run_offers(house.pool, {**LOCAL, "scope": {"regions": ["centre"]}})

@@ -6,7 +6,7 @@ from typing import Any, Final
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from abacus.api.api_problem import ApiProblem
+from abacus.api.api_problem import ApiProblem, FieldFault
 from abacus.api.auth import Call, PersonCall
 from abacus.api.cache_headers import Caching
 from abacus.api.hot import HotRead, Page
@@ -20,7 +20,9 @@ from abacus.api.nearby.told import (
     categories_told,
     regions_told,
 )
+from abacus.api.problems import invalid
 from abacus.api.route_description import answered, described
+from abacus.core.errors import Refused
 from abacus.core.ids import ID_PATTERN
 from abacus.engage.nearby.decide.ask import (
     MOST_PLACES,
@@ -80,13 +82,16 @@ _MEANING: Final[dict[str, Any]] = {
 
 
 async def nearby_told(call: Call | PersonCall, ask: NearbyAsk) -> Page:
-    may_see = _may_see(call)
-    around = await call.rooms[Nearby].around(ask, may_see, call.rooms[MembersHere])
+    may_see, nearby = _may_see(call), call.rooms[Nearby]
+    await _reach(nearby, ask.at_least)
+    around = await nearby.around(ask, may_see, call.rooms[MembersHere])
     return Page(around_told(around), around.age_s)
 
 
 async def categories_answer(call: Call | PersonCall, ask: CategoriesAsk) -> Page:
-    found = await call.rooms[Nearby].categories(ask.point, _may_see(call), at_least=ask.at_least)
+    may_see, nearby = _may_see(call), call.rooms[Nearby]
+    await _reach(nearby, ask.at_least)
+    found = await nearby.categories(ask.point, may_see)
     return Page(categories_told(found), found.age_s)
 
 
@@ -145,6 +150,14 @@ HOT: Final[Mapping[str, HotRead[Any]]] = {
 async def _response(request: Request) -> Response:
     status, headers, body = await HOT[request.scope["path"]].told(request.scope)
     return Response(body, status, headers={name.decode(): value.decode() for name, value in headers})
+
+
+async def _reach(nearby: Nearby, version: int) -> None:
+    """Raises `ApiProblem` where there is no such version of the places."""
+    try:
+        await nearby.reach(version)
+    except Refused as error:
+        raise invalid([FieldFault(pointer="query/at_least", detail=str(error))]) from None
 
 
 def _may_see(call: Call | PersonCall) -> MaySee:

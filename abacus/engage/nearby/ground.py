@@ -63,7 +63,9 @@ class KeptGround:
         return self._maps.value()
 
     async def reach(self, version: int) -> None:
-        """Returns when the places have this version. Raises `Unavailable` where they do not have it in time."""
+        """Returns when the places have this version. Raises `Unavailable` where it cannot be read in time, and
+        `Refused` where there is none.
+        """
         if self._places.value().version >= version:
             return
         try:

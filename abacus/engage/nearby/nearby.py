@@ -87,11 +87,14 @@ class Nearby:
         self._since.clear()
         self._cache.drop_all()
 
+    async def reach(self, version: int) -> None:
+        """Returns when what is answered has this version of the places. Raises `Refused` where there is none."""
+        await self._ground.reach(version)
+
     def where(self, point: Point, may_see: MaySee) -> Where:
         return _where(self._ground.territory(), point, may_see)
 
     async def around(self, ask: NearbyAsk, may_see: MaySee, members: MembersHere) -> Around:
-        await self._ground.reach(ask.at_least)
         known_s, territory, places = self._known_s(), self._ground.territory(), self._ground.places()
         where, opening = _where(territory, ask.point, may_see), Opening(self._clock.now(), self._ground.maps())
         keep = _kept(ask, territory.countries(), may_see, opening)
@@ -115,9 +118,7 @@ class Nearby:
         is_degraded = known_s > _OLD_S or any(each.is_degraded for each in here)
         return Around(where, told, max(age_s, known_s if known_s > _OLD_S else 0.0), is_degraded)
 
-    async def categories(self, point: Point, may_see: MaySee, *, at_least: int = 0) -> Categories:
-        """With all changes of places up to a version that the caller knows of."""
-        await self._ground.reach(at_least)
+    async def categories(self, point: Point, may_see: MaySee) -> Categories:
         known_s, territory = self._known_s(), self._ground.territory()
         where, regions = _where(territory, point, may_see), territory.ids(territory.regions.at(point))
         countries = tuple(sorted(filter(may_see, territory.countries()))) if where.regions else ()

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Collection
 from typing import Final, TypeAlias
 
-from abacus.core.errors import Unavailable
+from abacus.core.errors import Refused
 from abacus.platform.announcements import Announced
 from abacus.platform.fresh_copy import Cadence, FreshCopy
 from abacus.platform.postgres import Pool
@@ -38,12 +38,12 @@ class PlaceDirectory(FreshCopy[int, PlaceIndex]):
 
     async def at_version(self, version: int) -> PlaceIndex:
         """The index with all changes up to one that the caller knows of. Raises `Unavailable` when it cannot be read
-        now.
+        now, and `Refused` when there is no such version.
         """
         if self.value().version < version:
             await self.read_anew()
         if (index := self.value()).version < version:
-            raise Unavailable("places", f"version {version} was not read yet")
+            raise Refused(f"places have version {index.version}; a load answers theirs")
         return index
 
     async def _load(self, before: int | None) -> int:

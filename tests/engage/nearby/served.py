@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from hypothesis import strategies as st
 
 from abacus.api.nearby.told import offers_told
-from abacus.core.errors import Unavailable
+from abacus.core.errors import Refused
 from abacus.engage.nearby.decide.ask import NearbyAsk
 from abacus.engage.nearby.decide.here import Here, PlacesOnOffer, best_of
 from abacus.engage.nearby.decide.territory import Territory
@@ -109,7 +109,7 @@ class StandingGround:
 
     async def reach(self, version: int) -> None:
         if self._places.version < version:
-            raise Unavailable("places", f"version {version} is not laid out")
+            raise Refused(f"version {version} is not laid out")
 
     def maps(self) -> Maps:
         return Maps({"SG": self.map}, frozenset({"SG"}))
