@@ -12,8 +12,11 @@ MUTANTS: Final = (
     Mutant(
         "the order in which a crossing is told and written",
         _FOLLOWER,
-        "PositionFollower._handle",
-        Behind("await self._tell(followed.crossings)", "await slices.split(self._pool, followed.visits, _write)"),
+        "PositionFollower.handle",
+        Behind(
+            "await until_available(partial(self._tell, followed.crossings), self._health)",
+            "await until_available(self._write, self._health)",
+        ),
         (f"{_TESTS}::test_a_process_that_dies_behind_the_broker_tells_the_same_again",),
     ),
     Mutant(
@@ -26,7 +29,7 @@ MUTANTS: Final = (
     Mutant(
         "what is left out of a position that is set aside",
         _FOLLOWER,
-        "PositionFollower._handle",
+        "PositionFollower._followed",
         Node("kept(record.value)", "record.value"),
         (f"{_TESTS}::test_nothing_says_where_a_member_was",),
     ),
