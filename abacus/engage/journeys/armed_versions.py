@@ -15,7 +15,7 @@ from abacus.signals.events.types import Event
 
 class ArmedVersions:
     """Members stay on the version by which they entered. A version is armed when it is used, and anew when something
-    that is published beside journeys has changed. The versions that were used last are kept.
+    that is published beside journeys has changed, or its texts. The versions that were used last are kept.
     """
 
     def __init__(
@@ -34,9 +34,10 @@ class ArmedVersions:
     async def of(self, name: str, version: int) -> Armed:
         """Raises `Unavailable`, and `DocumentFaults` where the version does not fit what is published now."""
         around, place = self._read_around(), (name, version)
-        if (known := self._armed.get(place)) is not None:
+        journey = await self._version_of(name, version)
+        if (known := self._armed.get(place)) is not None and _is_same(known.journey, journey):
             return known
-        armed = arm(await self._version_of(name, version), around)
+        armed = arm(journey, around)
         if around is self._armed_by:  # nothing changed meanwhile
             self._armed.put(place, armed, len(armed.journey.nodes))
         return armed
@@ -60,3 +61,8 @@ class ArmedVersions:
             self._armed.clear()
             self._reader = own_reader(around.beside.sources.values())
         return around
+
+
+def _is_same(known: Journey, journey: Journey) -> bool:
+    """Whether nothing was corrected since. A version that was read once more is another object."""
+    return known is journey or known == journey

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -75,6 +76,14 @@ class Running:
     halts: Halts = NO_HALTS
     ended: frozenset[str] = frozenset()
     zones: Mapping[str, ZoneInfo] = field(default_factory=dict)  # of all journeys, also of ended ones
+
+    @cached_property
+    def approved(self) -> Mapping[str, Sequence[int]]:
+        """The versions of each journey that runs, in their order."""
+        numbers: dict[str, list[int]] = {}
+        for each in self.versions:
+            numbers.setdefault(each.name, []).append(each.version)
+        return {name: tuple(sorted(found)) for name, found in numbers.items()}
 
     @property
     def names(self) -> Sequence[str]:

@@ -11,6 +11,7 @@ from abacus.engage.campaigns.wiring import campaign_news
 from abacus.engage.downstreams.wiring import outside
 from abacus.engage.journeys.armed_versions import ArmedVersions
 from abacus.engage.journeys.been_in import been_in
+from abacus.engage.journeys.corrected_versions import CorrectedVersions
 from abacus.engage.journeys.decide.halts import Halts
 from abacus.engage.journeys.deed_actions import DeedActions
 from abacus.engage.journeys.desk import JourneyDesk
@@ -104,7 +105,8 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
         services=reached.services.ask,
         been_in=been_in(pool),
     )
-    armed = ArmedVersions(versions.of, running.around)
+    corrected = CorrectedVersions(versions.of, lambda name: running.value().approved.get(name, ()))
+    armed = ArmedVersions(corrected.of, running.around)
 
     def halts() -> Halts:
         return running.value().halts
@@ -161,7 +163,7 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
     leading = await wiring.pool(size=1)
     leader = Leader(leading, LEASE, waves.step, coming, idle_s=_WAVES_EVERY_S, prepare=waves.begin)
     unfolder = Unfolder(
-        DeedActions(versions.of, armed, cards.book),
+        DeedActions(corrected.of, armed, cards.book),
         lambda: (*running.value().names, *running.value().ended),
         pool=moving,
         clock=clock,
