@@ -21,12 +21,11 @@ create table {at}member_region (
     inside boolean not null,
     since timestamptz not null,
     seen_at timestamptz not null,
-    seen_hour timestamptz not null
-        generated always as (date_bin('1 hour', seen_at, '2000-01-01 00:00:00+00'::timestamptz)) stored,
+    seen_hour timestamptz not null,
     constraint member_region_pkey primary key (member_id, region)
 ) with (fillfactor = 70);
 create index member_region_seen_hour_idx on {at}member_region (seen_hour);
-grant select, insert, delete, update (inside, since, seen_at) on {at}member_region to abacus_app
+grant select, insert, delete, update (inside, since, seen_at, seen_hour) on {at}member_region to abacus_app
 """
 
 

@@ -90,7 +90,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "member_number": "select, insert",
     "member_number_erased": "select",
     "member_number_next": "select, insert, update(next)",
-    "member_region": "select, insert, delete, update(inside since seen_at)",
+    "member_region": "select, insert, delete, update(inside since seen_at seen_hour)",
     "membership": "select, insert, delete, update(tier reason actor set_at)",
     "month_close": "select, insert",
     "message_count": "select, insert, delete, update(messages)",

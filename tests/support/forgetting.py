@@ -123,7 +123,7 @@ async def live(pool: Pool, member: str) -> None:
         NOW,
         json.dumps({"member_id": member}).encode(),
     )
-    await pool.execute("insert into member_region values ($1, 'orchard', true, $2, $2)", member, NOW)
+    await pool.execute("insert into member_region values ($1, 'orchard', true, $2, $2, $2)", member, NOW)
     await pool.execute(
         "insert into journey_refusal values ($1, 'welcome', 1, $2, 'the rule does not hold', null)", member, NOW
     )

@@ -69,7 +69,7 @@ _SHOPS: Final = (
 )
 _STANDING: Final = Statement("select count(*) from place where not removed")
 _VISITS: Final = Statement("""
-select region from member_region where member_id = :member and inside and seen_at >= :since order by region
+select region from member_region where member_id = :member and inside order by region
 """)
 
 
@@ -113,7 +113,7 @@ async def say_where(counter: Counter, pool: Pool, member: str, now: datetime) ->
     position = {"member_id": member, "lat": _LAT, "lon": _LON, "accuracy_m": 12, "at": now.isoformat()}
     told(await asked(counter.api, "/v1/positions", {"positions": [position]}))
     deadline = time.monotonic() + _WITHIN_S
-    while not (visits := await slices.rows(pool, _VISITS(member=member, since=now))):
+    while not (visits := await slices.rows(pool, _VISITS(member=member))):
         if time.monotonic() > deadline:
             raise Unavailable("positions", f"where {member} is, is not known after {_WITHIN_S:.0f} s")
         await asyncio.sleep(_LOOK_EVERY_S)

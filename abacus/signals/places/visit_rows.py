@@ -15,10 +15,10 @@ order by member_id, region
 
 # What was written by a later position stays: a process that lost its partition and does not know it yet may come late.
 _KEEP: Final = Statement(f"""
-insert into member_region as r ({columns(Visit)})
-select u.* from {unnested(Visit)} order by u.member_id, u.region
+insert into member_region as r ({columns(Visit)}, seen_hour)
+select u.*, date_trunc('hour', u.seen_at, 'UTC') from {unnested(Visit)} order by u.member_id, u.region
 on conflict (member_id, region) do update
-    set inside = excluded.inside, since = excluded.since, seen_at = excluded.seen_at
+    set inside = excluded.inside, since = excluded.since, seen_at = excluded.seen_at, seen_hour = excluded.seen_hour
     where r.seen_at < excluded.seen_at
 """)
 # A visit that is written at the moment is no old one.
