@@ -1,6 +1,7 @@
 """Answers what is near a point: exactly where, from memory, with what is on offer there."""
 
 from collections.abc import Collection, Iterable
+from datetime import datetime
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from abacus.core.clock import Clock
@@ -24,7 +25,7 @@ from abacus.signals.places.decide.point import Point
 from abacus.signals.places.place_search import nearest_in_turns
 
 ROUTE: Final = "nearby.categories"
-_MOST_BYTES: Final = 48 * 1024 * 1024
+_MOST_BYTES: Final = 24 * 1024 * 1024
 _LIFETIMES: Final = Lifetimes(fresh_s=30.0, stale_s=270.0, away_s=300.0)
 _OF_COUNT: Final = 150  # bytes
 _OF_TAG: Final = 120
@@ -67,6 +68,7 @@ class Nearby:
         self._offers = offers
         self._clock = clock
         self._since: dict[tuple[tuple[str, ...], RegionIds], int] = {}
+        self._opened: tuple[datetime, Maps, Opening] | None = None
         route = Route[_Key, _Counted](
             ROUTE, _LIFETIMES, _MOST_BYTES, size_of=_size_of, tags_of=lambda _, counted: counted.tags, within_s=None
         )
@@ -96,7 +98,8 @@ class Nearby:
 
     async def around(self, ask: NearbyAsk, may_see: MaySee, members: MembersHere) -> Around:
         known_s, territory, places = self._known_s(), self._ground.territory(), self._ground.places()
-        where, opening = _where(territory, ask.point, may_see), Opening(self._clock.now(), self._ground.maps())
+        where, now = _where(territory, ask.point, may_see), self._clock.now()
+        opening, at = self._opening(now), micros(now)
         keep = _kept(ask, territory.countries(), may_see, opening)
         near = await nearest_in_turns(places, ask.point, ask.k, ask.radius_m, keep, sought=ask.sought, turn=LoopTurn())
         meanings = [self._offers.meaning(place, territory.regions_of(place)) for place, _ in near]
@@ -109,7 +112,7 @@ class Nearby:
                 if each is None:
                     here.append(NOTHING_HERE)
                     continue
-                value, since_s = await self._offers.of_everybody(each)
+                value, since_s = await self._offers.of_everybody(each, at)
                 here.append(value)
                 age_s = max(age_s, since_s)
         told = [
@@ -117,6 +120,13 @@ class Nearby:
         ]
         is_degraded = known_s > _OLD_S or any(each.is_degraded for each in here)
         return Around(where, told, max(age_s, known_s if known_s > _OLD_S else 0.0), is_degraded)
+
+    def _opening(self, now: datetime) -> Opening:
+        """Hours are told in minutes, so that what is open is the same for all who ask in one."""
+        minute, maps, known = now.replace(second=0, microsecond=0), self._ground.maps(), self._opened
+        if known is None or known[0] != minute or known[1] is not maps:
+            known = self._opened = minute, maps, Opening(now, maps)
+        return known[2]
 
     async def categories(self, point: Point, may_see: MaySee) -> Categories:
         known_s, territory = self._known_s(), self._ground.territory()

@@ -26,7 +26,7 @@ from abacus.signals.places.decide.country_map import Maps
 from abacus.signals.places.decide.place import Place
 
 ROUTE: Final = "nearby.offers"
-_MOST_BYTES: Final = 96 * 1024 * 1024
+_MOST_BYTES: Final = 64 * 1024 * 1024
 # Of what changes without being announced: values that rules of offers look up.
 _LIFETIMES: Final = Lifetimes(fresh_s=30.0, stale_s=270.0, away_s=300.0)
 _OF_KEY: Final = 400  # bytes
@@ -145,8 +145,10 @@ class OffersHere:
         self._priced[country] = card, map_, priced
         return priced
 
-    async def of_everybody(self, meaning: Meaning) -> Answer[Here]:
-        now = micros(self._clock.now())
+    async def of_everybody(self, meaning: Meaning, now: int | None = None) -> Answer[Here]:
+        """`now` in microseconds, where the caller knows it."""
+        if now is None:
+            now = micros(self._clock.now())
         answer = await self._cache.get((meaning, self._since.get(meaning, 0)))
         while answer.value.until <= now:
             self._since[meaning] = answer.value.until

@@ -7,6 +7,7 @@ they fit an item that says all about the place.
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final, NamedTuple
+from zlib import crc32
 
 from abacus.engage.offers.decide.armed import Armed
 from abacus.engage.offers.decide.basket import Item
@@ -19,7 +20,9 @@ _NOTHING: Final = ""  # which no offer names
 
 
 class Meaning(NamedTuple):
-    """`card` is the name of the rate card in force, and `purchase` what is typically paid, in the smallest units."""
+    """`card` is the name of the rate card in force, and `purchase` what is typically paid, in the smallest units.
+    `number` follows from all the others: it is the hash, because each request looks for twenty meanings.
+    """
 
     country: str
     card: str
@@ -30,6 +33,10 @@ class Meaning(NamedTuple):
     brand: str
     categories: tuple[str, ...]
     regions: tuple[str, ...]
+    number: int
+
+    def __hash__(self) -> int:
+        return self.number
 
     def item(self) -> Item:
         return Item(
@@ -92,7 +99,7 @@ class KeysInUse:
         """Of a place in its country."""
         used: Collection[Key] = self._used.get(spot.country, ())
         verticals = priced.verticals
-        return Meaning(
+        said = (
             spot.country,
             priced.card,
             priced.currency,
@@ -103,6 +110,7 @@ class KeysInUse:
             tuple([each for each in spot.categories if ("category", each) in used or each in verticals]),
             tuple([each for each in spot.regions if ("region", each) in used]),
         )
+        return Meaning(*said, crc32(repr(said).encode()))
 
 
 def spot_of(place: Place, regions: tuple[str, ...]) -> Spot:
