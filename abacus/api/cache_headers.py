@@ -1,5 +1,4 @@
-"""What caches in front of us are told of an answer: for how long they may keep it, for whom, and whether it is the one
-that they have.
+"""What caches in front of us are told of an answer: its time, who may get it, and whether theirs is the same.
 
 An answer whose route says nothing is kept nowhere (`abacus/api/front.py:Front`).
 """
@@ -87,7 +86,7 @@ def _is_for_one(scope: Scope) -> bool:
 
 
 def _has(scope: Scope, tag: str) -> bool:
-    """Whether the caller names the tag among those of answers that it has."""
+    """Whether the caller has an answer with this tag already."""
     named = [value.decode("latin-1") for name, value in scope["headers"] if name == b"if-none-match"]
     tags = [each.strip() for value in named for each in value.split(",")]
     return any(each == "*" or each.removeprefix("W/") == tag for each in tags)

@@ -66,9 +66,9 @@ _JSON: Final = (b"content-type", b"application/json")
 
 
 class HotRoutes:
-    """Answers to `POST` at some paths, and to `GET` and `HEAD` at those of `reads`; everything else is left to the
-    application. Paths of `parted` have parts that vary: their routes, each a `LeanRoute`, read the request and answer
-    it themselves.
+    """Answers `POST` at the paths of `hot`, and `GET` and `HEAD` at the paths of `reads`. The application answers
+    everything else. Paths of `parted` have parts that vary: their routes, each a `LeanRoute`, read the request and
+    answer it themselves.
     """
 
     def __init__(

@@ -20,8 +20,8 @@ from abacus.pricing.decide.card import BASE_TIER, PublishedCard
 
 
 class Unfolded(NamedTuple):
-    """Actions that are to be done, each with the member's seat, and the seats of members for whom none can be made,
-    with the fault.
+    """Actions that are to be done, each with the member's seat. `without` has the seats of members whose action cannot
+    be made, each with the fault.
     """
 
     made: Sequence[tuple[Seat, PlannedAction]]

@@ -23,8 +23,8 @@ class Happenings:
         self._late = late
 
     async def happen(self, events: Sequence[Event], over: PassedOver) -> None:
-        """Events in their order; those of one member come one after the other. Members of slices that are passed
-        `over`, from now on or since before, are left out.
+        """Hears events in their order, a member's one after the other. Members of slices that are passed `over` are
+        left out.
         """
         for some in one_of_each((each for each in events if each.member_id is not None), _member):
             running = self._running()

@@ -134,8 +134,8 @@ class LateEntries:
                 await unless_stopped(asyncio.sleep(_IDLE_S), stop)
 
     async def round(self, stop: asyncio.Event) -> int:
-        """Some late entries of each journey that runs, in each slice that can be reached; the number of them. Those of
-        a journey that is at fault stay as they are.
+        """Tries some late entries of each journey that runs, in each slice that can be reached; returns their number.
+        Entries of a journey that is at fault stay as they are.
         """
         newest = {each.name: each for each in self._running().newest if await self._takes(each)}
 

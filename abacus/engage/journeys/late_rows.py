@@ -51,7 +51,7 @@ class _Key(NamedTuple):
     key: str
 
 
-# Of one that comes again, because its topic was read again, the first stays; and who has entered by it is not late.
+# A topic may be read again: the first row of an entry stays, and an entry by which the member came in is not late.
 _KEEP: Final = Statement(f"""
 insert into journey_entry_aside ({columns(LateEntry)}) select u.* from {unnested(LateEntry, **_TYPES)}
 where not {HAS_ENTERED} order by u.member_id, u.journey, u.key on conflict do nothing

@@ -197,7 +197,7 @@ class MembersHere:
         self._qualifier = qualifier
 
     async def told(self, meanings: Sequence[Meaning | None], member_id: str) -> list[Here]:
-        """At places with these meanings; those that mean the same are asked for once."""
+        """What is on offer at places with these meanings; equal meanings are asked for once."""
         found: dict[Meaning | None, Here] = {None: NOTHING_HERE}
         for each in meanings:
             if each is not None and each not in found:
