@@ -11,12 +11,10 @@ from abacus.api.entrance import Entrance
 from abacus.api.guarded_app import guarded_app
 from abacus.api.http.wiring import http_limits
 from abacus.api.lookups import routes, series_routes
+from abacus.api.porter import porter
 from abacus.api.server import bound
 from abacus.engage.series import house_sums
 from abacus.intake.partners.requests.journal import RequestJournal
-from abacus.intake.partners.signing_secrets import SigningSecrets
-from abacus.intake.partners.wiring import partner_directory, request_journal
-from abacus.people.wiring import people_directory
 from abacus.platform.health import Health
 from abacus.platform.postgres import LOOKUPS_BY_KEY
 from abacus.platform.rooms import Rooms
@@ -46,9 +44,7 @@ def count_app(access: Access, health: Health, journal: RequestJournal | None = N
     )
 
 
-_DATABASE_WITHIN_S: Final = 5.0
 _AT_ONCE: Final = 2  # rounds of reading
-_CONNECTIONS: Final = 2  # for all else
 _PROBE_EVERY_S: Final = 1.0
 
 
@@ -59,25 +55,19 @@ async def lookups(wiring: Wiring) -> Run:
 
 
 async def _opened(wiring: Wiring) -> ASGIApp:
-    opened = partial(wiring.pool, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
-    # Callers are let in over a pool of their own: it has room while the store of counters is slow.
-    pool = await opened(size=_CONNECTIONS, within_s=_DATABASE_WITHIN_S)
-    directory, people = partner_directory(wiring, pool), people_directory(wiring, pool)
-    limiter, journal = wiring.limiter(pool, apart="counts:"), request_journal(wiring, pool)
-    store_pool = await opened(size=_AT_ONCE, within_s=wiring.settings.counts_timeout_seconds)
-    store, _ = await counter_store(wiring, store_pool)
-    counting = await counting_service(wiring, pool, store, at_once=_AT_ONCE)
-    wiring.at_the_end(counting.close)
-    access = Access(
-        clock=wiring.clock,
-        directory=directory,
-        people=people,
-        signing_secrets=SigningSecrets(wiring.secrets()),
-        limiter=limiter,
-        rooms=Rooms(counting, await chart_service(wiring, counting, store, house_sums)),
+    callers = await porter(wiring, "counts:")
+    store_pool = await wiring.pool(
+        size=_AT_ONCE,
+        settings=LOOKUPS_BY_KEY,
+        keeps_nothing=True,
+        within_s=wiring.settings.counts_timeout_seconds,
     )
+    store, _ = await counter_store(wiring, store_pool)
+    counting = await counting_service(wiring, callers.pool, store, at_once=_AT_ONCE)
+    wiring.at_the_end(counting.close)
+    access = callers.access(Rooms(counting, await chart_service(wiring, counting, store, house_sums)))
     wiring.beside(_watch(wiring, counting))
-    return count_app(access, wiring.process_health, journal)
+    return count_app(access, wiring.process_health, callers.journal)
 
 
 async def _watch(wiring: Wiring, counting: CountService) -> None:
