@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from abacus.core.fields import COUNTRY_PATTERN
+from abacus.documents.form.of_country import COUNTRY
 from abacus.documents.form.types import Choices, Entries, Field, Form, Rows, Text, options
 from abacus.engage.categories.decide.tree import CATEGORY_PATTERN, MOST_CATEGORIES
 from abacus.pricing.decide.countries import Countries
@@ -20,14 +20,7 @@ def _said(tree: object) -> str:
 
 CATEGORY_FORM: Final = Form(
     [
-        Field(
-            name="country",
-            sort=Text(pattern=COUNTRY_PATTERN, listed="countries"),
-            label="Country",
-            begins="In",
-            required=True,
-            example="SG",
-        ),
+        COUNTRY,
         Field(
             name="categories",
             sort=Entries(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from abacus.core.fields import COUNTRY_PATTERN
+from abacus.documents.form.of_country import COUNTRY, clock
 from abacus.documents.form.types import Choices, Entries, Field, Form, Hours, Option, Pick, Text, Whole, options
 from abacus.documents.form.zones import ZONES, zone_options
 from abacus.engage.notify.decide.contact_document import (
@@ -39,23 +39,8 @@ def _said(caps: object) -> str:
 
 CONTACT_FORM: Final = Form(
     [
-        Field(
-            name="country",
-            sort=Text(pattern=COUNTRY_PATTERN, listed="countries"),
-            label="Country",
-            begins="In",
-            required=True,
-            example="SG",
-        ),
-        Field(
-            name="timezone",
-            sort=Pick(ZONES),
-            label="Time zone",
-            help="Of members who have set none.",
-            required=True,
-            example="Asia/Singapore",
-            begins="by the clock of",
-        ),
+        COUNTRY,
+        clock("Of members who have set none."),
         Field(
             name="quiet_hours",
             sort=Hours(),

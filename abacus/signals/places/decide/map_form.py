@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from abacus.core.fields import COUNTRY_PATTERN
 from abacus.core.points import plain
+from abacus.documents.form.of_country import COUNTRY, clock
 from abacus.documents.form.types import (
     Amount,
     Choices,
@@ -13,7 +13,6 @@ from abacus.documents.form.types import (
     Field,
     Form,
     Group,
-    Pick,
     Rows,
     Text,
     Whole,
@@ -40,23 +39,8 @@ def _said(kinds: object) -> str:
 
 MAP_FORM: Final = Form(
     [
-        Field(
-            name="country",
-            sort=Text(pattern=COUNTRY_PATTERN, listed="countries"),
-            label="Country",
-            begins="In",
-            required=True,
-            example="SG",
-        ),
-        Field(
-            name="timezone",
-            sort=Pick(ZONES),
-            label="Time zone",
-            help="Of the hours of places that name no other.",
-            required=True,
-            example="Asia/Singapore",
-            begins="by the clock of",
-        ),
+        COUNTRY,
+        clock("Of the hours of places that name no other."),
         Field(
             name="kinds",
             sort=Entries(Text(pattern=KIND_PATTERN), Whole(0, HIGHEST_PRIORITY), "kind of regions"),
