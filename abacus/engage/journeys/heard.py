@@ -4,9 +4,10 @@ behind, until their events were read again.
 """
 
 from collections.abc import Collection, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final, NamedTuple, Protocol
 
+from abacus.platform.kafka.offsets import EPOCH
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
@@ -28,7 +29,6 @@ class _Behind(NamedTuple):
     upto: datetime
 
 
-_FIRST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 # What was heard before was heard for the members of all slices.
 _FALL_BEHIND: Final = Statement(f"""
 insert into journey_behind ({columns(_Behind)})
@@ -44,8 +44,8 @@ where b.topic = u.topic and b.partition = u.partition and b.slice <> all(:slices
 """)
 _HAVE_COME_UP: Final = Statement("""
 delete from journey_behind b using journey_heard h
-where b.topic = :topic and h.topic = b.topic and h.partition = b.partition and b.upto >= h.upto
-    and b.slice <> all(:slices::integer[])
+where b.topic = :topic and b.partition = any(:partitions::integer[]) and h.topic = b.topic
+    and h.partition = b.partition and b.upto >= h.upto and b.slice <> all(:slices::integer[])
 """)
 _BEHIND: Final = Statement("""
 select slice, min(upto) from journey_behind where topic = any(:topics::text[]) group by slice
@@ -80,18 +80,19 @@ class HeardStore:
 
     async def hear(self, topic: str, upto: Mapping[int, datetime], *, but: Collection[int] = ()) -> None:
         """What came of the events of these partitions up to these times is durable, but for the members of the slices
-        that are named. A time never goes back.
+        that are named. A time never goes back: `EPOCH` says nothing of a partition.
         """
         rows, slices = arrays(_Row, [_Row(topic, partition, at) for partition, at in upto.items()]), sorted(but)
         if not upto:
             return
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             if slices:
-                behind = _FALL_BEHIND(topic=topic, partitions=list(upto), slices=slices, first=_FIRST)
+                behind = _FALL_BEHIND(topic=topic, partitions=list(upto), slices=slices, first=EPOCH)
                 await connection.execute(*behind)
             await connection.execute(*_HEAR(**rows))
             await connection.execute(*_COME_UP(**rows, slices=slices))
-            await connection.execute(*_HAVE_COME_UP(topic=topic, slices=slices))
+            moved = [partition for partition, at in upto.items() if at > EPOCH]
+            await connection.execute(*_HAVE_COME_UP(topic=topic, partitions=moved, slices=slices))
 
     async def behind(self, topics: Collection[str]) -> Mapping[int, datetime]:
         """The slices for whose members the events of these topics were read only up to an earlier time. Asked for after

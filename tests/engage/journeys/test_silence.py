@@ -56,3 +56,15 @@ async def test_a_partition_that_nobody_has_read_yet_holds_up_all_waits(pool: Poo
     assert upto < NOW - timedelta(days=365)
     await heard.hear("orders", {1: NOW + timedelta(hours=1)})
     assert await silence.upto(TOPICS) == NOW - SECOND, "not beyond the last look at the partitions"
+
+
+async def test_who_is_behind_stays_so_until_its_own_partition_was_read(pool: Pool) -> None:
+    """A look at partitions with unread messages, and what was read of another one, say nothing of it."""
+    heard = HeardStore(pool)
+    await heard.hear("orders", {0: NOW, 1: NOW})
+    await heard.hear("orders", {0: NOW}, but=[3])
+    await heard.hear("orders", {1: NOW + SECOND})
+    await silence_of(pool, FixedClock(NOW), {0: 2, 1: 0}).look()
+    assert await heard.behind(["orders"]) == {3: NOW}
+    await heard.hear("orders", {0: NOW + SECOND})
+    assert await heard.behind(["orders"]) == {}

@@ -12,6 +12,7 @@ from abacus.core.errors import Reason, SetAside
 from abacus.core.fields import DocumentFaults
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.kafka.reader import Record
+from abacus.signals.events.decide.diff import faults_beside
 from abacus.signals.events.decide.event_reader import EventReader, own_reader
 from abacus.signals.events.decide.form import EventFault
 from abacus.signals.events.decide.message import EventMessage, encode_event
@@ -200,3 +201,20 @@ def test_what_a_document_may_not_say(changes: dict[str, Any], fault: str) -> Non
         )
     assert [str(each) for each in faults.value.faults if str(each).startswith(fault)]
     assert len(faults.value.faults) == 1
+
+
+def test_no_source_copies_messages_whose_coordinates_another_one_reads() -> None:
+    """They would stand in the sub-stream."""
+    fields = {"type": "/type", "id": "/id", "member": "/who", "time": "/at"}
+    copied = source("steps", topic="store.visits", substream=True, fields=fields, types={"step.made": {}})
+    (fault,) = faults_beside(copied, [VISITS], EVENTS_TOPIC)
+    assert str(fault).startswith("substream: copies messages of")
+    (fault,) = faults_beside(VISITS, [copied], EVENTS_TOPIC)
+    assert str(fault).startswith("fields.lat: steps copies messages of")
+
+
+def test_of_what_is_no_json_nothing_is_kept_that_may_say_where() -> None:
+    reader = own_reader([VISITS])
+    for broken in (b"{'lat': 1.3, 'lon': 103.8}", b"{lat: 1.3}"):
+        assert b"1.3" not in reader.kept(broken)
+    assert reader.kept(b"{broken") == b"{broken"

@@ -61,7 +61,15 @@ def _faults_on_one_topic(draft: Source, other: Source) -> Iterator[Fault]:
         return
     for type_ in sorted(draft.variables.keys() & other.variables.keys()):
         yield Fault(f"types.{type_}", f"{other.name} takes it from {draft.topic} already")
+    if draft.substream and _has_coordinates(other):
+        yield Fault("substream", f"copies messages of {draft.topic}, whose coordinates {other.name} reads")
+    if other.substream and _has_coordinates(draft):
+        yield Fault("fields.lat", f"{other.name} copies messages of {draft.topic}, and coordinates are never kept")
 
 
 def _takes_all(source: Source) -> bool:
     return source.places is not None and isinstance(source.places.type, Always)
+
+
+def _has_coordinates(source: Source) -> bool:
+    return source.places is not None and source.places.coordinates is not None

@@ -137,8 +137,8 @@ def _has(source: Source, topic: str, events_topic: str) -> bool:
 
 
 def _mentions_coordinates(value: bytes) -> bool:
-    """Whether an event in Abacus' own form may have them; JSON may write any letter so."""
-    return b'"lat"' in value or b'"lon"' in value or b"\\" in value
+    """Whether an event in Abacus' own form may have them, also one that is no JSON; JSON may write any letter so."""
+    return b"lat" in value or b"lon" in value or b"\\" in value
 
 
 def _is_transaction(value: bytes) -> bool:

@@ -6,11 +6,13 @@ from typing import Final
 
 from abacus.core.fields import Bad, quoted
 
+_MOST_COMPARED: Final = 2_000  # to guess among more takes longer than to look
+
 
 def check_named(name: str, known: Collection[str], what: str, listed_by: str) -> None:
     """Raises `Bad` for a name that is not known."""
     if name not in known:
-        near = difflib.get_close_matches(name, list(known), n=1)
+        near = difflib.get_close_matches(name, list(known), n=1) if len(known) <= _MOST_COMPARED else []
         hint = f"did you mean {near[0]}?" if near else f"`{listed_by}` prints what there is"
         raise Bad(f"no {what} {quoted(name)} is defined; {hint}")
 
