@@ -1,7 +1,7 @@
 """The places in force, as a process keeps them: all are read at the start, then what has changed."""
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Final, TypeAlias
 
 from abacus.core.errors import Refused
@@ -48,27 +48,29 @@ class PlaceDirectory(FreshCopy[int, PlaceIndex]):
 
     async def _load(self, before: int | None) -> int:
         upto = await self._store.version()
-        if before is None:
-            await self._read_all()
-        else:
-            await self._read_changed(before, upto)
-        self._index.version = upto
+        changed = await self._read_all() if before is None else await self._read_changed(before, upto)
+        self._index.version = upto  # before anybody hears of it, so that nothing is told of the version before
+        if changed:
+            for listener in self._listeners:
+                listener(changed)
         return upto
 
-    async def _read_all(self) -> None:
+    async def _read_all(self) -> Sequence[str]:
         self._index = PlaceIndex()  # a reading that was broken off leaves none
         async for page in self._store.all(_PAGE):
             for first in range(0, len(page), _AT_ONCE):
                 for each in page[first : first + _AT_ONCE]:
                     self._index.put(each)
                 await asyncio.sleep(0)
+        return ()
 
-    async def _read_changed(self, before: int, upto: int) -> None:
+    async def _read_changed(self, before: int, upto: int) -> Sequence[str]:
+        """The ids of the places that have changed."""
+        changed: list[str] = []
         async for there, gone in self._store.since(before, upto, _AT_ONCE):
             for id_ in gone:
                 self._index.remove(id_)
             for each in there:
                 self._index.put(each)
-            changed = [*gone, *(each.id for each in there)]
-            for listener in self._listeners:
-                listener(changed)
+            changed += (*gone, *(each.id for each in there))
+        return changed
