@@ -190,8 +190,8 @@ async def _changed(pool: Pool) -> float:
     took: list[float] = []
     for each in some:
         began = time.perf_counter()
-        entered = await desk.change(each._replace(name=f"{each.name}, changed"), _BY)
-        await directory.at_version(entered.version)
+        loaded = await desk.load([[each._replace(name=f"{each.name}, changed")]], {each.country: 1}, _BY)
+        await directory.at_version(loaded.version)
         took.append(time.perf_counter() - began)
     return sorted(took)[len(took) // 2] * 1e3
 

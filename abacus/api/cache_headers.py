@@ -23,13 +23,12 @@ Headers = list[tuple[bytes, bytes]]
 
 class Caching(NamedTuple):
     """Fresh for these seconds, and for `stale_s` more while it is asked for anew. A public answer is the same for all
-    who send the same headers of `vary`; who may ask is seen by the key, so it varies by that as well.
+    callers; the key says who may ask, so it varies by that.
     """
 
     fresh_s: int
     stale_s: int = 0
     is_public: bool = False
-    vary: tuple[str, ...] = ()
 
 
 class Told(NamedTuple):
@@ -45,15 +44,15 @@ def tag_of(body: bytes) -> str:
     return f'"{blake2b(body, digest_size=_TAG_BYTES).hexdigest()}"'
 
 
-def told(scope: Scope, body: bytes, caching: Caching, *, age_s: float = 0.0, tag: str | None = None) -> Told:
+def told(scope: Scope, body: bytes, caching: Caching, *, age_s: float = 0.0) -> Told:
     """The body as JSON, or 304 where the caller has it. What is about a member, or for a person of the house, is
-    private, whatever the route says. `tag`: that of the body, for callers who know it.
+    private, whatever the route says.
     """
-    tag = tag or tag_of(body)
+    tag = tag_of(body)
     headers: Headers = [
         (b"cache-control", _control(caching, is_public=caching.is_public and not _is_for_one(scope)).encode()),
         (b"etag", tag.encode()),
-        (b"vary", ", ".join(("Authorization", *caching.vary)).encode()),
+        (b"vary", b"Authorization"),
         (b"age", str(int(age_s)).encode()),
     ]
     if _has(scope, tag):

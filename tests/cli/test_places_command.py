@@ -76,6 +76,9 @@ async def test_places_are_loaded_found_and_told_by_how_near_they_are(places: Pla
         "removed": 2,
         "version": 2,
     }
+    left = (await places("find", "s-1", "--json")).json["id"]
+    assert (await places("remove", left, "--json")).json == {"id": left, "version": 3}
+    assert (await places("remove", left)).code == 1
 
 
 async def test_a_file_with_a_fault_loads_nothing(places: Places, tmp_path: Path, pool: Pool) -> None:

@@ -1,4 +1,4 @@
-"""`abacus places load`: the places of a file."""
+"""`abacus places load` and `abacus places remove`: the places of a file, and a place that is no more."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -65,6 +65,16 @@ async def load_places(
         {"file": str(file), "places": judged.total, "countries": dict(judged.countries), **loaded._asdict()},
         f"{file}: {_said(judged, loaded)}",
     )
+
+
+async def remove_place(
+    id_: Annotated[str, typer.Argument(metavar="ID", show_default=False)],
+) -> Answer:
+    """Remove a place that is closed for good. A load of a file that has it brings it back."""
+    async with actor() as at:
+        desk = PlaceDesk(at.pool, at.clock, people_required=at.people_required)
+        version = await desk.remove(id_, at.actor)
+    return Answer({"id": id_, "version": version}, f"{id_}: removed")
 
 
 def _telling(faults: list[BadEntry]) -> Callable[[BadEntry], None]:

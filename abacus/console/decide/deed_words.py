@@ -164,7 +164,6 @@ DONE: Final[Mapping[Deed, Mapping[str, str]]] = {
         "enter-regions": "asked to put {about} in force[: {added} more, {changed} changed, {removed} fewer]",
         "load-places": "loaded places of {about}[ from {file}]",
         "replace-places": "loaded places of {about}[ from {file}], in place of all others",
-        "change-place": "changed the place {about}",
         "remove-place": "removed the place {about}",
         "map": "published the map of {about}",
         "": "changed the places of {about}",

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.engage.nearby.decide.ask import Around, Categories, MaySee, Near, NearbyAsk, Where
-from abacus.engage.nearby.decide.here import NOTHING_HERE, Here, OnOffer, PlacesOnOffer
+from abacus.engage.nearby.decide.here import Here, OnOffer, PlacesOnOffer
 from abacus.engage.nearby.decide.meaning import Meaning, tags_of
 from abacus.engage.nearby.decide.territory import RegionIds, Territory
 from abacus.engage.nearby.offers_here import Grounds, MembersHere, OffersHere
@@ -103,23 +103,17 @@ class Nearby:
         keep = _kept(ask, territory.countries(), may_see, opening)
         near = await nearest_in_turns(places, ask.point, ask.k, ask.radius_m, keep, sought=ask.sought, turn=LoopTurn())
         meanings = [self._offers.meaning(place, territory.regions_of(place)) for place, _ in near]
-        age_s = 0.0
         if ask.member_id is not None:
             here = await members.told(meanings, ask.member_id)
         else:
-            here = []
-            for each in meanings:
-                if each is None:
-                    here.append(NOTHING_HERE)
-                    continue
-                value, since_s = await self._offers.of_everybody(each, at)
-                here.append(value)
-                age_s = max(age_s, since_s)
+            here = await self._offers.all_of_everybody(meanings, at)
         told = [
-            Near(place, metres, opening.is_open(place), each) for (place, metres), each in zip(near, here, strict=True)
+            Near(place, metres, opening.is_open(place), each.value)
+            for (place, metres), each in zip(near, here, strict=True)
         ]
-        is_degraded = known_s > _OLD_S or any(each.is_degraded for each in here)
-        return Around(where, told, max(age_s, known_s if known_s > _OLD_S else 0.0), is_degraded)
+        is_old, age_s = known_s > _OLD_S, max((each.age_s for each in here), default=0.0)
+        is_degraded = is_old or any(each.value.is_degraded for each in here)
+        return Around(where, told, max(age_s, known_s if is_old else 0.0), is_degraded)
 
     def _opening(self, now: datetime) -> Opening:
         """Hours are told in minutes, so that what is open is the same for all who ask in one."""

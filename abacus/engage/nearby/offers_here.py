@@ -1,5 +1,6 @@
 """What is on offer at places: for everybody kept by what it follows from, for a member asked each time."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
@@ -30,6 +31,7 @@ _MOST_BYTES: Final = 64 * 1024 * 1024
 # Of what changes without being announced: values that rules of offers look up.
 _LIFETIMES: Final = Lifetimes(fresh_s=30.0, stale_s=270.0, away_s=300.0)
 _OF_KEY: Final = 400  # bytes
+_NOTHING: Final = Answer(NOTHING_HERE, 0.0)
 _TRY_AGAIN: Final = 5_000_000  # microseconds until what is missing is looked for again
 
 # A meaning, and since when the clock has changed nothing of its offers: 0 until it first did.
@@ -145,6 +147,9 @@ class OffersHere:
         self._priced[country] = card, map_, priced
         return priced
 
+    async def all_of_everybody(self, meanings: Iterable[Meaning | None], now: int) -> list[Answer[Here]]:
+        return [_NOTHING if each is None else await self.of_everybody(each, now) for each in meanings]
+
     async def of_everybody(self, meaning: Meaning, now: int | None = None) -> Answer[Here]:
         """`now` in microseconds, where the caller knows it."""
         if now is None:
@@ -167,12 +172,12 @@ class OffersHere:
             until = min(until, asked.at + _TRY_AGAIN)
         return self._here(meaning, answer)._replace(until=until)
 
-    async def for_member(self, qualifier: Qualifier, meaning: Meaning, member_id: str) -> Here:
-        """Who has points in another country is anybody here."""
+    async def for_member(self, qualifier: Qualifier, meaning: Meaning, member_id: str) -> Answer[Here]:
+        """A member with points in another country is anybody here."""
         try:
-            return self._here(meaning, await self._answered(qualifier, meaning, member_id))
+            return Answer(self._here(meaning, await self._answered(qualifier, meaning, member_id)), 0.0)
         except OtherCountry:
-            return (await self.of_everybody(meaning)).value
+            return await self.of_everybody(meaning)
 
     async def _answered(self, qualifier: Qualifier, meaning: Meaning, member_id: str | None) -> Offered:
         """A purchase is a basket by itself."""
@@ -196,10 +201,11 @@ class MembersHere:
         self._offers = offers
         self._qualifier = qualifier
 
-    async def told(self, meanings: Sequence[Meaning | None], member_id: str) -> list[Here]:
-        """What is on offer at places with these meanings; equal meanings are asked for once."""
-        found: dict[Meaning | None, Here] = {None: NOTHING_HERE}
-        for each in meanings:
-            if each is not None and each not in found:
-                found[each] = await self._offers.for_member(self._qualifier, each, member_id)
-        return [found[each] for each in meanings]
+    async def told(self, meanings: Sequence[Meaning | None], member_id: str) -> list[Answer[Here]]:
+        """What is on offer at places with these meanings. Equal meanings are asked for once, and all together, so that
+        what is slow is waited for once.
+        """
+        wanted = [each for each in dict.fromkeys(meanings) if each is not None]
+        asked = (self._offers.for_member(self._qualifier, each, member_id) for each in wanted)
+        found = dict(zip(wanted, await asyncio.gather(*asked), strict=True))
+        return [_NOTHING if each is None else found[each] for each in meanings]

@@ -146,7 +146,7 @@ class Till:
             Gain(of.currency, of.saves, of.points),
             _accepted(paying, of),
         )
-        if of.points or paying.basket != of.items:
+        if of.status == ReservationStatus.HELD and (of.points or paying.basket != of.items):
             ask = Ask(card, paying.items_of(card), member_id=of.member_id, takes=True)
             (use,) = _uses(await self._promise(offer).validate(ask, [offer.name]), ask.items)
             gain = _gain(use, of.currency)

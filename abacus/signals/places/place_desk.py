@@ -108,12 +108,6 @@ class PlaceDesk:
             loaded = loaded._replace(removed=removed, version=version)
         return loaded
 
-    async def change(self, place: Place, by: Actor) -> Entered:
-        """Stores a place, in place of the one with its id if there is one."""
-        self._check(by, place.country)
-        also = self._noted(f"place:{place.id}", place.country, by.agent, did="change-place")
-        return await self._store.enter([place], self._clock.now(), also=also)
-
     async def remove(self, id_: str, by: Actor) -> int:
         """The version since which the place is no more."""
         found = await self.find(id_)

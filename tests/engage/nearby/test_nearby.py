@@ -17,6 +17,7 @@ from abacus.engage.nearby.nearby import ROUTE as CATEGORIES_ROUTE
 from abacus.engage.nearby.offers_here import MembersHere
 from abacus.engage.offers.decide.offer import Audience, Benefit, Scope
 from abacus.platform.metrics import CACHE_BYTES
+from abacus.platform.reading.types import Answer
 from abacus.signals.places.decide.place_index import Sought
 from tests.engage.nearby.served import BORDER, CENTRE_ONLY, NEAR_BORDER, PLACES, REGIONS, Served, place, served, square
 from tests.engage.offers.examples import EVERYTHING, NOW, PERCENT, offer, within
@@ -120,7 +121,7 @@ class _Meanwhile(MembersHere):
         super().__init__(at.offers, at.qualifier)
         self._ground = at.ground
 
-    async def told(self, meanings: Sequence[Meaning | None], member_id: str) -> list[Here]:
+    async def told(self, meanings: Sequence[Meaning | None], member_id: str) -> list[Answer[Here]]:
         here = await super().told(meanings, member_id)
         self._ground.redraw(square("island", 102.0, 104.0))
         return here
