@@ -102,7 +102,7 @@ class Nearby:
         opening, at = self._opening(now), micros(now)
         keep = _kept(ask, territory.countries(), may_see, opening)
         near = await nearest_in_turns(places, ask.point, ask.k, ask.radius_m, keep, sought=ask.sought, turn=LoopTurn())
-        meanings = [self._offers.meaning(place, territory.regions_of(place)) for place, _ in near]
+        meanings = list(self._offers.meanings((place, territory.regions_of(place)) for place, _ in near))
         if ask.member_id is not None:
             here = await members.told(meanings, ask.member_id)
         else:

@@ -1,7 +1,7 @@
 """What is on offer at places: for everybody kept by what it follows from, for a member asked each time."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from abacus.core.clock import Clock
@@ -113,10 +113,18 @@ class OffersHere:
             self._meant.pop(each, None)
 
     def meaning(self, place: Place, regions: tuple[str, ...]) -> Meaning | None:
-        """None where no rate card is in force in the country of the place."""
-        priced = self.priced(place.country)
-        if priced is None:
-            return None
+        return next(self.meanings([(place, regions)]))
+
+    def meanings(self, places: Iterable[tuple[Place, tuple[str, ...]]]) -> Iterator[Meaning | None]:
+        """Of places with their regions; None where no rate card is in force in the country of the place."""
+        priced: dict[str, Priced | None] = {}
+        for place, regions in places:
+            if (country := place.country) not in priced:
+                priced[country] = self.priced(country)
+            here = priced[country]
+            yield None if here is None else self._meaning(place, regions, here)
+
+    def _meaning(self, place: Place, regions: tuple[str, ...], priced: Priced) -> Meaning:
         if self._keys_seen != self._keys.changes:
             self._keys_seen = self._keys.changes
             self._meant.clear()
