@@ -14,6 +14,7 @@ import psutil
 
 from abacus.platform.settings import Settings
 from benchmarks.api import Load, free_port, is_up, load
+from benchmarks.paced import paced
 from benchmarks.pipeline import environment, worker
 
 
@@ -31,6 +32,11 @@ class Served(NamedTuple):
     @property
     def per_core(self) -> float:
         return 1e6 / self.cpu_us
+
+    @property
+    def busy(self) -> float:
+        """The share of a core that the process took meanwhile."""
+        return self.cpu_us * self.load.per_s / 1e6
 
 
 class InProcess(NamedTuple):
@@ -54,6 +60,12 @@ class OfferProcess(NamedTuple):
     async def serve(self, requests: Iterator[bytes], callers: int, seconds: float) -> Served:
         before = self._cpu_s()
         done = await load(self.port, requests, callers, seconds)
+        return Served(done, self._cpu_s() - before)
+
+    async def paced(self, requests: Iterator[bytes], per_s: float, seconds: float) -> Served:
+        """By a clock, whatever the answers take."""
+        before = self._cpu_s()
+        done = await paced(self.port, requests, per_s, seconds)
         return Served(done, self._cpu_s() - before)
 
     def _cpu_s(self) -> float:
