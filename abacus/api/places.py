@@ -1,7 +1,7 @@
 """The routes that load places and regions, for partners that may and for people of a country's team."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Request
@@ -128,7 +128,7 @@ async def load_places(batch: PlaceBatch, request: Request) -> Response:
     responses=answered({200: (RegionsLoaded, "They are in force, or wait for a second person")}, 415, 422),
 )
 async def load_regions(
-    collection: RegionCollection,  # noqa: ARG001  # described, and read by the desk
+    collection: RegionCollection,
     request: Request,
 ) -> Response:
     """All regions of the one country that the features name. What changes more than the country's map allows waits for
@@ -136,13 +136,12 @@ async def load_regions(
     """
     call = caller_of(request)
     _check_may_load(call)
+    _check_country(call, _countries(collection.features, call))
     desk = call.rooms[RegionDesk]
     try:
         file = await desk.read(await request.body())
-        if len(file.by_country) > 1:
-            raise ApiProblem("invalid", f"regions of {', '.join(sorted(file.by_country))}; load each country by itself")
+        _check_country(call, file.by_country)
         (compared,) = await desk.compare(file)
-        call.check(Deed.EDIT_PLACES, compared.difference.country)
         loaded = await desk.enter(compared, call.agent)
     except DocumentFaults:
         raise
@@ -171,9 +170,34 @@ def _check_may_load(call: Call | PersonCall) -> None:
         raise ApiProblem("places-not-allowed", "places are live: a test key loads none")
 
 
+def _check_country(call: Call | PersonCall, countries: Collection[str]) -> None:
+    """Raises `ApiProblem` for more than one country, and where the caller may not load."""
+    if len(countries) > 1:
+        raise ApiProblem("invalid", f"regions of {', '.join(sorted(countries))}; load each country by itself")
+    for country in countries:
+        call.check(Deed.EDIT_PLACES, country)
+
+
+def _countries(features: Iterable[object], call: Call | PersonCall) -> Collection[str]:
+    """The countries with a card that these features are of, before anything else of them is read."""
+    known = _with_cards(call)
+    usual, found = usual_country(None, known), set[str]()
+    for feature in features:
+        properties = feature.get("properties") if isinstance(feature, dict) else None
+        named = properties.get("country") if isinstance(properties, dict) else None
+        country = usual if named is None else named
+        if isinstance(country, str) and country in known:
+            found.add(country)
+    return found
+
+
+def _with_cards(call: Call | PersonCall) -> Collection[str]:
+    return call.rooms[CardReader].book().of_countries(call.access.clock.now()).keys()
+
+
 def _read(documents: Sequence[Any], call: Call | PersonCall) -> Sequence[Place]:
     """Raises `ApiProblem` with every fault."""
-    countries = call.rooms[CardReader].book().of_countries(call.access.clock.now()).keys()
+    countries = _with_cards(call)
     priced, faults = Priced(countries, usual_country(None, countries)), list[FieldFault]()
     places: dict[str, Place] = {}
     for number, document in enumerate(documents):

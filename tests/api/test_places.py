@@ -54,6 +54,9 @@ async def test_a_partner_loads_places_and_regions(house: House) -> None:
         mixed = await caller.post("/v1/places/regions", json=both)
         told = (mixed.status_code, mixed.json()["detail"])
         assert told == (422, "regions of MY, SG; load each country by itself")
+        abroad = {"type": "Feature", "properties": {"country": "MY"}}
+        foreign = await caller.post("/v1/places/regions", json=regions(abroad))
+        assert foreign.json()["type"] == "/problems/country-not-allowed"  # before anything else of the file is read
         faulty = await caller.post("/v1/places/regions", json=regions({"type": "Feature"}))
         assert faulty.status_code == 422
         for name in ("1" + "0" * 30, r'"\ud800"'):
