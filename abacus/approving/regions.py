@@ -11,7 +11,7 @@ from abacus.people.types.approval import Approval, CannotExecute
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Also, Pool
 from abacus.signals.places.region_desk import approved_document
-from abacus.signals.places.region_store import RegionStore
+from abacus.signals.places.region_store import RegionStore, Waiting
 
 
 def entering(pool: Pool, clock: Clock) -> Executor:
@@ -20,7 +20,9 @@ def entering(pool: Pool, clock: Clock) -> Executor:
 
     async def enter(approval: Approval, also: Also) -> None:
         content = json.loads(approval.document)
-        country, number, changes, now = content["country"], content["number"], content["changes"], clock.now()
+        waiting = Waiting(*(content[name] for name in Waiting._fields))
+        country, number, _ = waiting
+        changes, now = content["changes"], clock.now()
         entry = entry_of(
             approval.asked_by,
             Deed.EDIT_PLACES,
@@ -34,8 +36,8 @@ def entering(pool: Pool, clock: Clock) -> Executor:
         )
         try:
             entries = await store.entries(country, number)
-            check_unchanged(approval, approved_document(country, number, entries, changes))
-            await store.enter(country, number, approval.decided_by, now, with_entry(also, entry))
+            check_unchanged(approval, approved_document(waiting, entries, changes))
+            await store.enter(waiting, approval.decided_by, now, with_entry(also, entry))
         except Refused as fault:
             raise CannotExecute(str(fault)) from None
 

@@ -27,7 +27,7 @@ from abacus.signals.places.decide.region import Region, RegionName
 from abacus.signals.places.decide.region_file import AtFeature, Usual, read_regions
 from abacus.signals.places.kind import MAPS, maps_at
 from abacus.signals.places.region_directory import RegionDirectory
-from abacus.signals.places.region_store import Loading, Prepared, RegionStore
+from abacus.signals.places.region_store import Loading, Prepared, RegionStore, Waiting
 
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
@@ -149,7 +149,8 @@ class RegionDesk:
         did = {"did": "load-regions", **made.counts}
         entry = entry_of(by.source, Deed.EDIT_PLACES, subject, now, country=made.country, waits=waits or None, **did)
         number = await self._store.load(prepared, Loading(by.source, now, waits, compared_with), noted(entry))
-        approval = await self._approvals.ask(_proposal(made, number, prepared), by) if waits else None
+        waiting = Waiting(made.country, number, compared_with)
+        approval = await self._approvals.ask(_proposal(made, waiting, given.entries), by) if waits else None
         return Loaded(made, number, approval)
 
     async def editions(self, country: str | None = None) -> list[Edition]:
@@ -215,14 +216,14 @@ def prepare(country: str, regions: Sequence[Region], tell: Tell) -> Prepared:
     return Prepared(country, *given, index_of(given, tell))
 
 
-def _proposal(made: Difference, number: int, prepared: Prepared) -> Proposal:
+def _proposal(made: Difference, waiting: Waiting, entries: Sequence[Entered]) -> Proposal:
     said = f"{len(made.added)} more, {len(made.changed)} changed, {len(made.removed)} fewer"
     return Proposal(
         kind=ApprovalKind.REGIONS,
         subject=made.country,
         country=made.country,
-        summary=f"put the regions {made.country}@{number} in force: {said}, of {made.before}",
-        document=approved_document(made.country, number, prepared.entries, _changes(made)),
+        summary=f"put the regions {made.country}@{waiting.number} in force: {said}, of {made.before}",
+        document=approved_document(waiting, entries, _changes(made)),
     )
 
 
@@ -236,6 +237,6 @@ def _changes(made: Difference) -> dict[str, Any]:
     return {what: {"count": len(those), "ids": those[:_TOLD]} for what, those in ids.items()}
 
 
-def approved_document(country: str, number: int, entries: Sequence[Entered], changes: Mapping[str, Any]) -> str:
-    """What a second person agrees to: the edition, a digest over all its regions, and what it changes."""
-    return canonical({"country": country, "number": number, "digest": digest_of_all(entries), "changes": changes})
+def approved_document(waiting: Waiting, entries: Sequence[Entered], changes: Mapping[str, Any]) -> str:
+    """What a second person agrees to: the edition, a digest over all its regions, and what it changes of which one."""
+    return canonical({**waiting._asdict(), "digest": digest_of_all(entries), "changes": changes})

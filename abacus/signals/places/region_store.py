@@ -78,6 +78,14 @@ class Loading(NamedTuple):
     compared_with: int | None = None
 
 
+class Waiting(NamedTuple):
+    """An edition that waits for another person. `compared_with` is that of its loading."""
+
+    country: str
+    number: int
+    compared_with: int
+
+
 class RegionStore:
     """Every method raises `Unavailable` while the database is away."""
 
@@ -156,11 +164,14 @@ class RegionStore:
             await also(connection)
         return number
 
-    async def enter(self, country: str, number: int, approved_by: str | None, now: datetime, also: Also) -> Edition:
-        """Puts an edition that waits in force. Raises `Refused` where another one came in force since."""
+    async def enter(self, waiting: Waiting, approved_by: str | None, now: datetime, also: Also) -> Edition:
+        """Puts an edition that waits in force. Raises `Refused` where another one came in force since it was compared
+        with the one that was.
+        """
+        country, number, compared_with = waiting
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await connection.execute(_LOCK)
-            await _check_in_force(connection, country, number - 1)
+            await _check_in_force(connection, country, compared_with)
             entries = _entries(country, await connection.fetchval(*_REGIONS(country=country, number=number)) or "[]")
             await _check_ids(connection, country, entries)
             row = await connection.fetchrow(*_ENTER(country=country, number=number, now=now, approved_by=approved_by))

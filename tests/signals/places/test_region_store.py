@@ -11,7 +11,7 @@ from abacus.platform.postgres import Pool, nothing_else
 from abacus.signals.places.decide.region import Region, Ring
 from abacus.signals.places.region_desk import prepare, silent
 from abacus.signals.places.region_directory import RegionDirectory
-from abacus.signals.places.region_store import KEPT, Loading, RegionStore
+from abacus.signals.places.region_store import KEPT, Loading, RegionStore, Waiting
 
 pytestmark = pytest.mark.once
 
@@ -27,6 +27,11 @@ def region(id_: str, west: float, south: float, country: str = "SG") -> Region:
 async def load(pool: Pool, regions: Sequence[Region], *, waits: bool = False) -> int:
     prepared = prepare(regions[0].country, regions, silent)
     return await RegionStore(pool).load(prepared, Loading("person:ann", SystemClock().now(), waits), nothing_else)
+
+
+async def enter(pool: Pool, number: int, *, compared_with: int) -> None:
+    waiting = Waiting("SG", number, compared_with)
+    await RegionStore(pool).enter(waiting, "person:eve", SystemClock().now(), nothing_else)
 
 
 async def test_a_process_serves_what_is_in_force(pool: Pool) -> None:
@@ -45,7 +50,7 @@ async def test_a_process_serves_what_is_in_force(pool: Pool) -> None:
     number = await load(pool, [region("a", 1.0, 0.0)], waits=True)
     await directory.refresh()
     assert directory.value() is first
-    await RegionStore(pool).enter("SG", number, "person:eve", SystemClock().now(), nothing_else)
+    await enter(pool, number, compared_with=1)
     await directory.refresh()
     second = directory.value()
     assert [each.id for each in second.at((0.5, 0.5))] == ["b"]
@@ -67,6 +72,14 @@ async def test_an_edition_that_was_compared_with_an_older_one_is_refused(pool: P
     assert await RegionStore(pool).load(prepared, loading, nothing_else) == 1
     with pytest.raises(Refused, match="SG@1 came in force since"):
         await RegionStore(pool).load(prepared, loading, nothing_else)
+
+
+async def test_of_two_editions_that_were_compared_with_the_same_one_only_one_comes_in_force(pool: Pool) -> None:
+    await load(pool, [region("a", 0.0, 0.0)])
+    first, second = [await load(pool, [region(id_, 1.0, 0.0)], waits=True) for id_ in "bc"]
+    await enter(pool, first, compared_with=1)
+    with pytest.raises(Refused, match="SG@2 came in force since"):
+        await enter(pool, second, compared_with=1)
 
 
 async def test_ids_are_those_of_all_countries(pool: Pool) -> None:
