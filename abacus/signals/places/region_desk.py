@@ -17,10 +17,9 @@ from abacus.people.types.deed import Deed
 from abacus.people.types.person import Actor
 from abacus.platform.postgres import Pool
 from abacus.pricing.kind import CARDS
-from abacus.signals.places.decide.country_index import build
 from abacus.signals.places.decide.country_map import Maps
 from abacus.signals.places.decide.edition import Difference, Drawn, Edition, Entered, difference, digest_of_all, drawn
-from abacus.signals.places.decide.index_bytes import to_bytes
+from abacus.signals.places.decide.index_bytes import index_of
 from abacus.signals.places.decide.place_document import usual_country
 from abacus.signals.places.decide.point import Point
 from abacus.signals.places.decide.region import Region, RegionName
@@ -204,11 +203,6 @@ def read_drawn(written: bytes, usual: Usual, tell: Tell) -> Read:
     """Raises `DocumentFaults`."""
     file = read_regions(written, usual, tell)
     return Read({country: drawn(regions) for country, regions in file.by_country.items()}, file.mended)
-
-
-def index_of(given: Drawn, tell: Tell) -> bytes:
-    """The index as it is stored. Takes seconds for many regions."""
-    return to_bytes(build(given.regions(), tell))
 
 
 def prepare(country: str, regions: Sequence[Region], tell: Tell) -> Prepared:

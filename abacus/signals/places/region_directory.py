@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from abacus.platform.fresh_copy import Cadence, FreshCopy
+from abacus.platform.one_process import in_a_process
 from abacus.platform.postgres import Pool
-from abacus.signals.places.decide.country_index import CountryIndex, build
-from abacus.signals.places.decide.index_bytes import from_bytes
+from abacus.signals.places.decide.country_index import CountryIndex
+from abacus.signals.places.decide.index_bytes import from_bytes, index_of
 from abacus.signals.places.decide.region_index import RegionIndex
 from abacus.signals.places.region_store import RegionStore
 
-_WITHIN_S: Final = 120.0  # an index of a format that this version does not know is built here
+_WITHIN_S: Final = 120.0  # where no index of this version's format is kept, it is built
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class RegionDirectory(FreshCopy[_Held, RegionIndex]):
 
 async def _read(store: RegionStore, country: str, number: int) -> CountryIndex:
     written = await store.index(country, number)
-    if written is not None:
-        return await asyncio.to_thread(from_bytes, written)
-    regions = await store.regions(await store.entries(country, number))
-    return await asyncio.to_thread(build, regions)
+    if written is None:
+        written = await in_a_process(index_of, await store.drawn(country, number))
+        await store.keep_index(country, number, written)
+    return await asyncio.to_thread(from_bytes, written)

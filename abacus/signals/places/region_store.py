@@ -11,10 +11,9 @@ from abacus.core.errors import Refused, absent
 from abacus.core.fields import DocumentFaults, Fault
 from abacus.platform.postgres import Also, Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, columns
-from abacus.signals.places.decide.edition import Edition, Entered
+from abacus.signals.places.decide.edition import Drawn, Edition, Entered
 from abacus.signals.places.decide.index_bytes import FORMAT
 from abacus.signals.places.decide.region import Region, RegionName
-from abacus.signals.places.decide.shape_bytes import read_shape
 
 KEPT: Final = 10  # editions of a country
 _MOST_TOLD: Final = 100
@@ -35,6 +34,10 @@ values (:country, :number, :regions, :size, :now, :by, :in_force_at)
 """)
 _INDEX: Final = Statement("""
 insert into region_index (country, number, format, index) values (:country, :number, :format, :index)
+on conflict do nothing
+""")
+_DROP_OLDER: Final = Statement("""
+delete from region_index where country = :country and number = :number and format < :format
 """)
 _STORED: Final = Statement("select digest from region_shape where digest = any(:digests::bytea[])")
 _STORE: Final = Statement("""
@@ -113,13 +116,20 @@ class RegionStore:
     async def regions(self, entries: Iterable[Entered]) -> list[Region]:
         """With their shapes."""
         entries = list(entries)
-        regions = []
+        return list(Drawn(entries, await self._shapes(entries)).regions())
+
+    async def drawn(self, country: str, number: int) -> Drawn:
+        """All regions of an edition. Raises `Refused` where it is kept no more."""
+        entries = await self.entries(country, number)
+        return Drawn(entries, await self._shapes(entries))
+
+    async def _shapes(self, entries: Sequence[Entered]) -> Mapping[bytes, bytes]:
+        shapes: dict[bytes, bytes] = {}
         for first in range(0, len(entries), _SHAPES_AT_ONCE):
-            some = entries[first : first + _SHAPES_AT_ONCE]
+            digests = [each.shape for each in entries[first : first + _SHAPES_AT_ONCE]]
             async with passing_failures():
-                shapes = dict(map(tuple, await self._pool.fetch(*_SHAPES(digests=[each.shape for each in some]))))
-            regions += [Region(*each.name, read_shape(shapes[each.shape])) for each in some]
-        return regions
+                shapes |= map(tuple, await self._pool.fetch(*_SHAPES(digests=digests)))
+        return shapes
 
     async def index(self, country: str, number: int) -> bytes | None:
         """The index of an edition; None where this process cannot read it, or it is kept no more. It is read piece by
@@ -134,6 +144,13 @@ class RegionStore:
                 return None
             pieces.append(piece)
         return await asyncio.to_thread(b"".join, pieces)
+
+    async def keep_index(self, country: str, number: int, written: bytes) -> None:
+        """In place of an index of an older format; a newer one stays."""
+        which = {"country": country, "number": number, "format": FORMAT}
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(*_DROP_OLDER(**which))
+            await connection.execute(*_INDEX(**which, index=written))
 
     async def load(self, prepared: Prepared, loading: Loading, also: Also) -> int:
         """The number of the new edition. Raises `DocumentFaults` for an id of another country, and `Refused` where

@@ -8,6 +8,7 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.core.fields import DocumentFaults
 from abacus.platform.postgres import Pool, nothing_else
+from abacus.signals.places.decide.index_bytes import FORMAT
 from abacus.signals.places.decide.region import Region, Ring
 from abacus.signals.places.region_desk import prepare, silent
 from abacus.signals.places.region_directory import RegionDirectory
@@ -58,12 +59,23 @@ async def test_a_process_serves_what_is_in_force(pool: Pool) -> None:
     assert second.edition != first.edition
 
 
-async def test_an_index_of_another_format_is_built_anew(pool: Pool) -> None:
+async def test_an_index_of_an_older_format_is_built_anew_and_kept(pool: Pool) -> None:
     number = await load(pool, [region("a", 0.0, 0.0)])
-    await pool.execute("delete from region_index where country = 'SG' and number = $1", number)
+    written = await RegionStore(pool).index("SG", number)
+    await pool.execute("delete from region_index")
+    await pool.execute("insert into region_index values ('SG', $1, $2, 'old')", number, FORMAT - 1)
     directory = RegionDirectory(pool)
     await directory.refresh()
     assert [each.id for each in directory.value().at((0.5, 0.5))] == ["a"]
+    assert await RegionStore(pool).index("SG", number) == written
+
+
+async def test_an_index_of_a_newer_format_stays(pool: Pool) -> None:
+    number = await load(pool, [region("a", 0.0, 0.0)])
+    await pool.execute("delete from region_index")
+    await pool.execute("insert into region_index values ('SG', $1, $2, 'new')", number, FORMAT + 1)
+    await RegionStore(pool).keep_index("SG", number, b"ours")
+    assert await pool.fetchval("select index from region_index") == b"new"
 
 
 async def test_an_edition_that_was_compared_with_an_older_one_is_refused(pool: Pool) -> None:

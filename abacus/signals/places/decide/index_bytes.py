@@ -7,14 +7,15 @@ layout, or another meaning of the arrays, is another format.
 import struct
 import sys
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import accumulate, pairwise
 from typing import Any, Final
 
 import orjson
 
 from abacus.signals.places.decide.borders import Outlines
-from abacus.signals.places.decide.country_index import CountryIndex
+from abacus.signals.places.decide.country_index import CountryIndex, build
+from abacus.signals.places.decide.edition import Drawn
 from abacus.signals.places.decide.rank_sets import RankSets
 from abacus.signals.places.decide.region import RegionName
 from abacus.signals.places.decide.strips import Edges, Strips
@@ -25,6 +26,11 @@ _OUTLINES: Final = len(Outlines._fields)
 _ARRAYS: Final = 3 + _STRIPS + len(Edges._fields) + _OUTLINES
 _HEAD: Final = struct.Struct("<cQ")
 _IS_FOREIGN: Final = sys.byteorder == "big"
+
+
+def index_of(given: Drawn, tell: Callable[[float], None] = lambda _: None) -> bytes:
+    """The index of an edition, as it is stored. Takes seconds for many regions; `tell` gets the share that is done."""
+    return to_bytes(build(given.regions(), tell))
 
 
 def to_bytes(index: CountryIndex) -> bytes:
