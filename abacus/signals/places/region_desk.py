@@ -108,8 +108,7 @@ class RegionDesk:
         maps = await self._maps()
         if country is not None and country not in maps.countries:
             raise Refused(f"{country} has no rate card; publish one first")
-        taken = {each.name.id: each.name.country for each in await self.in_force()}
-        usual = Usual(usual_country(country, maps.countries), maps, taken)
+        usual = Usual(usual_country(country, maps.countries), maps, await self._store.ids())
         return await self._apart(read_drawn, written, usual, tell)
 
     async def compare(self, file: Read) -> list[Compared]:

@@ -1,6 +1,6 @@
-"""The ids of the regions in force, by which rules are judged. An edition never changes, so it is read once."""
+"""The ids of the regions in force, by which rules and files are judged. Each edition is read once: it never changes."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -11,34 +11,44 @@ from abacus.core.recent import Recent
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement
 
-_MOST_KEPT: Final = 2_000_000  # ids
-_IN_FORCE: Final = """
+IN_FORCE: Final = """
 select distinct on (country) country, number, in_force_at from region_edition where in_force_at is not null
 order by country, number desc
 """
-_REGIONS: Final = Statement("select regions from region_edition where country = :country and number = :number")
+REGIONS: Final = Statement("select regions from region_edition where country = :country and number = :number")
+_MOST_KEPT: Final = 2_000_000  # ids
 
+Ids: TypeAlias = Collection[str]
 _Edition: TypeAlias = tuple[str, int, datetime]
 
 
-async def region_ids(connection: Connection) -> Collection[str]:
+async def region_ids(connection: Connection) -> Ids:
     """Of all countries."""
-    ids: set[str] = set()
-    for row in await connection.fetch(_IN_FORCE):
-        edition = tuple(row)
+    by_country = await ids_by_country(connection)
+    return set[str]().union(*by_country.values())
+
+
+async def ids_by_country(connection: Connection) -> Mapping[str, Ids]:
+    ids: dict[str, Ids] = {}
+    for row in await connection.fetch(IN_FORCE):
+        edition = country, number, _ = tuple(row)
         known = _kept().get(edition)
         if known is None:
-            written = await connection.fetchval(*_REGIONS(country=edition[0], number=edition[1]))
-            known = frozenset(id_ for id_, *_ in orjson.loads(written or "[]"))
+            known = ids_of(await connection.fetchval(*REGIONS(country=country, number=number)) or "[]")
             _kept().put(edition, known, weight=len(known) + 1)
-        ids |= known
+        ids[country] = known
     return ids
 
 
-async def region_ids_now(pool: Pool) -> Collection[str]:
+async def region_ids_now(pool: Pool) -> Ids:
     """Raises `Unavailable`."""
     async with passing_failures(), pool.acquire() as connection:
         return await region_ids(connection)
+
+
+def ids_of(written: str) -> frozenset[str]:
+    """The ids of the regions of an edition, as it is written."""
+    return frozenset(id_ for id_, *_ in orjson.loads(written))
 
 
 @lru_cache(maxsize=1)

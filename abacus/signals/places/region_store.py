@@ -14,6 +14,7 @@ from abacus.platform.sql import Statement, columns
 from abacus.signals.places.decide.edition import Drawn, Edition, Entered
 from abacus.signals.places.decide.index_bytes import FORMAT
 from abacus.signals.places.decide.region import Region, RegionName
+from abacus.signals.places.region_ids import IN_FORCE, REGIONS, Ids, ids_by_country, ids_of
 
 KEPT: Final = 10  # editions of a country
 _MOST_TOLD: Final = 100
@@ -23,10 +24,6 @@ _PIECE: Final = 1 << 20  # bytes of an index
 _LOCK: Final = "select pg_advisory_xact_lock(hashtext('region_edition'))"
 _OF: Final = f"select {columns(Edition)} from region_edition"
 _EDITIONS: Final = Statement(f"{_OF} where :country::text is null or country = :country order by country, number desc")
-_IN_FORCE: Final = Statement("""
-select country, max(number) from region_edition where in_force_at is not null group by country order by country
-""")
-_REGIONS: Final = Statement("select regions from region_edition where country = :country and number = :number")
 _NUMBER: Final = Statement("select coalesce(max(number), 0) + 1 from region_edition where country = :country")
 _INSERT: Final = Statement("""
 insert into region_edition (country, number, regions, size, loaded_at, loaded_by, in_force_at)
@@ -103,12 +100,17 @@ class RegionStore:
     async def in_force(self) -> dict[str, int]:
         """The number of the edition in force of each country."""
         async with passing_failures():
-            return dict(map(tuple, await self._pool.fetch(*_IN_FORCE())))
+            return {country: number for country, number, _ in await self._pool.fetch(IN_FORCE)}
+
+    async def ids(self) -> Mapping[str, Ids]:
+        """The ids of the regions in force of each country."""
+        async with passing_failures(), self._pool.acquire() as connection:
+            return await ids_by_country(connection)
 
     async def entries(self, country: str, number: int) -> list[Entered]:
         """The regions of an edition. Raises `Refused` where it is kept no more."""
         async with passing_failures():
-            written = await self._pool.fetchval(*_REGIONS(country=country, number=number))
+            written = await self._pool.fetchval(*REGIONS(country=country, number=number))
         if written is None:
             raise absent("edition of regions", f"{country}@{number}", "`abacus places regions list` prints all")
         return _entries(country, written)
@@ -161,7 +163,7 @@ class RegionStore:
             await connection.execute(_LOCK)
             if loading.compared_with is not None:
                 await _check_in_force(connection, country, loading.compared_with)
-            await _check_ids(connection, country, entries)
+            await _check_ids(connection, country, [each.name.id for each in entries])
             number = int(await connection.fetchval(*_NUMBER(country=country)))
             await _keep(connection, shapes)
             await connection.execute(
@@ -189,8 +191,8 @@ class RegionStore:
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await connection.execute(_LOCK)
             await _check_in_force(connection, country, compared_with)
-            entries = _entries(country, await connection.fetchval(*_REGIONS(country=country, number=number)) or "[]")
-            await _check_ids(connection, country, entries)
+            regions = await connection.fetchval(*REGIONS(country=country, number=number))
+            await _check_ids(connection, country, ids_of(regions or "[]"))
             row = await connection.fetchrow(*_ENTER(country=country, number=number, now=now, approved_by=approved_by))
             if row is None:
                 raise absent("edition of regions that waits", f"{country}@{number}")
@@ -201,21 +203,17 @@ class RegionStore:
 
 async def _check_in_force(connection: Connection, country: str, at_most: int) -> None:
     """Raises `Refused` where an edition above this number is in force."""
-    number = dict(map(tuple, await connection.fetch(*_IN_FORCE()))).get(country, 0)
-    if number > at_most:
-        raise Refused(f"{country}@{number} came in force since; load the regions again")
+    for of, number, _ in await connection.fetch(IN_FORCE):
+        if of == country and number > at_most:
+            raise Refused(f"{country}@{number} came in force since; load the regions again")
 
 
-async def _check_ids(connection: Connection, country: str, entries: Iterable[Entered]) -> None:
+async def _check_ids(connection: Connection, country: str, ids: Ids) -> None:
     """Whether an id is that of another country's region: ids are those of all countries."""
-    elsewhere: dict[str, str] = {}
-    for other, number in await connection.fetch(*_IN_FORCE()):
-        if other != country:
-            written = await connection.fetchval(*_REGIONS(country=other, number=number))
-            elsewhere |= {each.name.id: other for each in _entries(other, written)}
-    taken = [each.name.id for each in entries if each.name.id in elsewhere]
+    elsewhere = {other: known for other, known in (await ids_by_country(connection)).items() if other != country}
+    taken = sorted((id_, other) for other, known in elsewhere.items() for id_ in ids if id_ in known)
     if taken:
-        raise DocumentFaults(Fault(id_, f"a region of {elsewhere[id_]} has this id") for id_ in taken[:_MOST_TOLD])
+        raise DocumentFaults(Fault(id_, f"a region of {other} has this id") for id_, other in taken[:_MOST_TOLD])
 
 
 async def _keep(connection: Connection, shapes: Mapping[bytes, bytes]) -> None:

@@ -181,7 +181,7 @@ def test_every_fault_of_properties_is_told() -> None:
 
 
 def test_an_id_of_another_country_is_told() -> None:
-    usual = Usual("SG", MAPS, {"a": "MY", "b": "SG"})
+    usual = Usual("SG", MAPS, {"MY": {"a"}, "SG": {"b"}})
     with pytest.raises(RegionFaults, match=r"features\[0\] \(a\)\.properties\.id: a is a region of MY") as refused:
         read(*[feature(polygon(square(0, 0, 1)), id=id_) for id_ in "abc"], usual=usual)
     assert len(refused.value.at_features) == 1

@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple, Self
 
@@ -69,12 +69,16 @@ class RegionFile:
 
 class Usual(NamedTuple):
     """What holds for features that do not say it: the country, and the priorities of its map's kinds of regions.
-    `taken` has the country of each region in force.
+    `taken` has the ids of the regions in force of each country.
     """
 
     country: str | None
     maps: Maps
-    taken: Mapping[str, str]
+    taken: Mapping[str, Collection[str]]
+
+    def other_owner(self, region: Region) -> str | None:
+        """Another country that has a region with this id."""
+        return next((other for other, ids in self.taken.items() if other != region.country and region.id in ids), None)
 
 
 def read_regions(written: bytes, usual: Usual, tell: Callable[[float], None] = lambda _: None) -> RegionFile:
@@ -143,7 +147,7 @@ class _Reader:
             told.fault(each.path, each.message)
         if region.id and (first := self._first.setdefault(region.id, number)) != number:
             told.fault("properties.id", f"{region.id} is the id of features[{first}] already")
-        elif region.country and (owner := self._usual.taken.get(region.id, region.country)) != region.country:
+        elif region.country and (owner := self._usual.other_owner(region)) is not None:
             told.fault("properties.id", f"{region.id} is a region of {owner}; ids are those of all countries")
         return replace(region, parts=read_drawing(values.get("geometry"), told))
 
