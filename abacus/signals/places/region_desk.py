@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, absent
+from abacus.core.recent import Recent
 from abacus.core.sources import Agent
 from abacus.documents.directory import read_moment
 from abacus.people.decide.agreement import canonical, check_asks
@@ -32,6 +33,7 @@ Given = ParamSpec("Given")
 Made = TypeVar("Made")
 Tell = Callable[[float], None]
 
+_MOST_KEPT: Final = 100_000  # regions, of the editions that were looked at last
 _TOLD: Final = 50  # ids of regions that are added, changed or removed
 
 
@@ -100,6 +102,7 @@ class RegionDesk:
         self._approvals = approvals
         self._people_required = people_required
         self._store = RegionStore(pool)
+        self._kept: Recent[tuple[str, int], Mapping[str, Entered]] = Recent(_MOST_KEPT)
 
     async def read(self, written: bytes, country: str | None = None, tell: Tell = silent) -> Read:
         """The regions of a file. A region that names no country is of this one, or of the only one with a card. Raises
@@ -163,20 +166,22 @@ class RegionDesk:
 
     async def drawn(self, country: str, ids: Collection[str]) -> list[Region]:
         """Regions in force with their shapes, in the order of these ids."""
-        numbers = await self._store.in_force()
-        if country not in numbers:
+        number = (await self._store.in_force()).get(country)
+        if number is None:
             return []
-        entries = {each.name.id: each for each in await self._store.entries(country, numbers[country])}
+        entries = await self._entries(country, number)
         return await self._store.regions(entries[each] for each in ids if each in entries)
 
     async def find(self, region_id: str) -> Found:
         """A region in force. Raises `Refused` where there is none."""
-        for country, number in (await self._store.in_force()).items():
-            for each in await self._store.entries(country, number):
-                if each.name.id == region_id:
-                    (region,) = await self._store.regions([each])
-                    editions = await self._store.editions(country)
-                    return Found(next(edition for edition in editions if edition.number == number), region)
+        for country, ids in (await self._store.ids()).items():
+            if region_id in ids:
+                editions = await self._store.editions(country)
+                edition = next(each for each in editions if each.in_force_at is not None)
+                entries = await self._entries(country, edition.number)
+                if region_id in entries:
+                    (region,) = await self._store.regions([entries[region_id]])
+                    return Found(edition, region)
         raise absent("region", region_id, "`abacus places regions list` prints all")
 
     async def at(self, point: Point) -> "At":
@@ -186,6 +191,14 @@ class RegionDesk:
         index = directory.value()
         found = index.at(point)
         return At(found, None if found else index.nearest(point))
+
+    async def _entries(self, country: str, number: int) -> Mapping[str, Entered]:
+        """The regions of an edition by id. An edition never changes, so it is read once."""
+        entries = self._kept.get((country, number))
+        if entries is None:
+            entries = {each.name.id: each for each in await self._store.entries(country, number)}
+            self._kept.put((country, number), entries, weight=len(entries) + 1)
+        return entries
 
     async def _maps(self) -> Maps:
         return maps_at(await read_moment(self._pool, MAPS, CARDS))

@@ -7,10 +7,11 @@ import pytest
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.core.fields import DocumentFaults
+from abacus.people.store.approvals import Approvals
 from abacus.platform.postgres import Pool, nothing_else
 from abacus.signals.places.decide.index_bytes import FORMAT
 from abacus.signals.places.decide.region import Region, Ring
-from abacus.signals.places.region_desk import prepare, silent
+from abacus.signals.places.region_desk import RegionDesk, prepare, silent
 from abacus.signals.places.region_directory import RegionDirectory
 from abacus.signals.places.region_store import KEPT, Loading, RegionStore, Waiting
 
@@ -76,6 +77,23 @@ async def test_an_index_of_a_newer_format_stays(pool: Pool) -> None:
     await pool.execute("insert into region_index values ('SG', $1, $2, 'new')", number, FORMAT + 1)
     await RegionStore(pool).keep_index("SG", number, b"ours")
     assert await pool.fetchval("select index from region_index") == b"new"
+
+
+async def test_who_looks_at_regions_sees_the_edition_in_force(pool: Pool) -> None:
+    clock = SystemClock()
+    desk = RegionDesk(pool, clock, Approvals(pool, clock, {}))
+    assert await desk.drawn("SG", ["a"]) == []
+    await load(pool, [region("z", 0.0, 0.0, "ID")])
+    for number, (west, gone) in enumerate([(0.0, "c"), (1.0, "a")], 1):
+        there = [region("b", west, 0.0), *(region(each, 3.0, 0.0) for each in "ac" if each != gone)]
+        await load(pool, there)
+        await load(pool, [region("d", 0.0, 0.0)], waits=True)
+        for _ in range(2):  # the second time from memory
+            assert await desk.drawn("SG", ["b", gone]) == [there[0]]
+            edition, found = await desk.find("b")
+            assert (edition.number, found) == (2 * number - 1, there[0])
+            with pytest.raises(Refused, match=gone):
+                await desk.find(gone)
 
 
 async def test_an_edition_that_was_compared_with_an_older_one_is_refused(pool: Pool) -> None:
