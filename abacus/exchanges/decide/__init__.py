@@ -1,0 +1,1 @@
+"""What is exchanged, by which terms, and where an exchange stands. Pure."""

@@ -1,0 +1,86 @@
+"""What the house asks of a partner, whichever carrier brings it. Pure values."""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+from uuid import UUID
+
+from abacus.exchanges.decide.heard import Heard
+
+
+class Account(NamedTuple):
+    """A member's account at the partner: its number, and the holder's name where the partner wants one."""
+
+    number: str
+    holder: str | None = None
+
+
+class Transfer(NamedTuple):
+    """What a partner is asked to credit: `amount` of its points, once under this id. The house's `points` buy them."""
+
+    exchange_id: UUID
+    account: Account
+    amount: int
+    points: int
+    programme: str  # with its version: "skymiles@3"
+    asked_at: datetime
+
+
+class Match(StrEnum):
+    """What a partner says of an account."""
+
+    MATCH = "match"
+    NEAR = "near"  # the number is there, with a name that is nearly this one
+    NONE = "none"
+    CLOSED = "closed"
+
+
+class StatementState(StrEnum):
+    """Where a partner says that an id stands."""
+
+    CREDITED = "credited"
+    REJECTED = "rejected"
+    CANCELLED = "cancelled"
+    REVERSED = "reversed"
+
+
+class StatementLine(NamedTuple):
+    """One id of a partner's statement of a day."""
+
+    id: str
+    state: StatementState
+    amount: int
+    at: datetime
+    reference: str | None = None
+
+
+class PartnerStatement(NamedTuple):
+    """All ids that a partner changed on a day, with its own sums; `complete` once the day is over at its end."""
+
+    day: date
+    complete: bool
+    lines: Sequence[StatementLine]
+
+
+class PartnerPort(Protocol):
+    """A partner. What is said of a transfer is always an answer, `Silence` at the least; no method of transfers fails.
+
+    Every method may be called again with the same values: that changes nothing at the partner's end.
+    """
+
+    async def put(self, transfer: Transfer) -> Heard: ...
+
+    async def get(self, exchange_id: UUID) -> Heard: ...
+
+    async def cancel(self, exchange_id: UUID) -> Heard: ...
+
+    async def reverse(self, exchange_id: UUID) -> Heard: ...
+
+    async def verify(self, account: Account) -> Match:
+        """Raises `Unavailable`."""
+        ...
+
+    async def statement(self, day: date) -> PartnerStatement:
+        """Raises `Unavailable`, and `Refused` for a statement whose sums are not those of its lines."""
+        ...
