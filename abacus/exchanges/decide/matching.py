@@ -1,12 +1,12 @@
 """Our exchanges against a partner's statement: every id ties, or is a break with its kind. Pure."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 from enum import StrEnum
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from abacus.exchanges.decide.exchange import Exchange, State
+from abacus.exchanges.decide.exchange import State
 from abacus.exchanges.types import StatementLine, StatementState
 
 
@@ -26,6 +26,14 @@ class BreakKind(StrEnum):
     PAYMENT = "payment"  # a statement that is not paid in time, or with another sum
 
 
+class Ours(NamedTuple):
+    """What is compared of an exchange."""
+
+    exchange_id: UUID
+    state: State
+    theirs: int
+
+
 class Break(NamedTuple):
     """A difference. There is one at a time of a kind for an id, a day or a document, which is `about`."""
 
@@ -43,7 +51,18 @@ _SETTLED_BY_CREDIT: Final = frozenset({State.CAPTURED, State.CREDITED, State.REV
 _BACK_HERE: Final = frozenset({State.TAKEN_BACK, State.REVERSED})
 
 
-def judge(ours: Exchange, line: StatementLine) -> Break | None:
+# Kinds that are found, and agreed on again, by the line of an id.
+BY_LINE: Final = (
+    BreakKind.NOT_THEIRS,
+    BreakKind.NOT_OURS,
+    BreakKind.AMOUNT,
+    BreakKind.RELEASED,
+    BreakKind.CAPTURED,
+    BreakKind.REVERSAL,
+)
+
+
+def judge(ours: Ours, line: StatementLine) -> Break | None:
     """The exchange of a line. One that is still open here is gone on with, and judged when it has ended."""
     if ours.state in _OPEN_HERE:
         return None
@@ -57,18 +76,17 @@ def unknown_here(line: StatementLine) -> Break:
     return Break(BreakKind.NOT_OURS, line.id, None, "unknown", _theirs(line))
 
 
-def missing_there(credited: Iterable[Exchange], lines: Mapping[str, StatementLine]) -> Iterator[Break]:
-    """Of exchanges that were credited on days for which all statements are complete, the day after them too."""
+def missing_there(credited: Iterable[Ours]) -> Iterator[Break]:
+    """Exchanges without a line, of days for which all statements are complete, the day after them too."""
     for each in credited:
-        if str(each.exchange_id) not in lines:
-            yield Break(BreakKind.NOT_THEIRS, str(each.exchange_id), each.exchange_id, _ours(each), "no line")
+        yield Break(BreakKind.NOT_THEIRS, str(each.exchange_id), each.exchange_id, _ours(each), "no line")
 
 
 def missing_statement(day: date, since: datetime) -> Break:
     return Break(BreakKind.MISSING, day.isoformat(), None, f"expected since {since.isoformat()}", "no statement")
 
 
-def _kind_of(ours: Exchange, line: StatementLine) -> BreakKind | None:
+def _kind_of(ours: Ours, line: StatementLine) -> BreakKind | None:
     back_there, back_here = line.state is StatementState.REVERSED, ours.state in _BACK_HERE
     match line.state:
         case StatementState.CREDITED | StatementState.REVERSED if ours.state in _SETTLED_BY_CREDIT | _BACK_HERE:
@@ -82,7 +100,7 @@ def _kind_of(ours: Exchange, line: StatementLine) -> BreakKind | None:
     return None
 
 
-def _ours(ours: Exchange) -> str:
+def _ours(ours: Ours) -> str:
     return f"{ours.state}, {ours.theirs}"
 
 

@@ -4,7 +4,7 @@ A statement covers entries of a position by their numbers, beginning behind the 
 billed once, whatever the clocks of those who wrote it say.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
 from typing import Final, NamedTuple
@@ -62,42 +62,54 @@ def carried(before: Bill | None) -> Carried:
     return Carried() if before is None else Carried(before.last_n, before.closing, before.spoken_for)
 
 
-def within(entries: Sequence[Entry], end: datetime) -> Sequence[Entry]:
-    """The entries of a month that ends then, of entries in the order of their numbers: up to the first of a later
-    month.
-    """
-    return entries[: next((place for place, entry in enumerate(entries) if entry.at >= end), len(entries))]
+class MonthTally:
+    """Adds up the entries of a month, in the order of their numbers, up to the first of a later month."""
 
+    def __init__(self, before: Carried, end: datetime) -> None:
+        self._before = before
+        self._end = end
+        self._gross = dict.fromkeys((EntryKind.CAPTURED, EntryKind.REVERSED, EntryKind.AWARDED), Gross())
+        self._sums = dict.fromkeys((EntryKind.PAYMENT, EntryKind.CORRECTION), Decimal(0))
+        self._now = before
 
-def bill(programme: str, month: str, before: Carried, entries: Iterable[Entry], currency: str) -> Bill:
-    """Of all entries that the month covers, in the order of their numbers."""
-    gross = dict.fromkeys((EntryKind.CAPTURED, EntryKind.REVERSED, EntryKind.AWARDED), Gross())
-    sums = dict.fromkeys((EntryKind.PAYMENT, EntryKind.CORRECTION), Decimal(0))
-    spoken_for, closing, last_n = before.spoken_for, before.balance, before.last_n
-    for entry in entries:
-        if entry.kind in gross:
-            gross[entry.kind] = gross[entry.kind].plus(entry)
-        if entry.kind in sums:
-            sums[entry.kind] += entry.money
-        spoken_for += _SPEAKS_FOR.get(entry.kind, 0) * entry.money
-        closing, last_n = closing + change(entry.kind, entry.money), entry.n
-    out, taken_back, into = gross.values()
-    return Bill(
-        programme=programme,
-        month=month,
-        first_n=before.last_n + 1,
-        last_n=last_n,
-        out=out,
-        taken_back=taken_back,
-        into=into,
-        due=out.money - taken_back.money - into.money,
-        payments=sums[EntryKind.PAYMENT],
-        corrections=sums[EntryKind.CORRECTION],
-        spoken_for=spoken_for,
-        opening=before.balance,
-        closing=closing,
-        currency=currency,
-    )
+    @property
+    def last_n(self) -> int:
+        return self._now.last_n
+
+    def take(self, entries: Iterable[Entry]) -> bool:
+        """Whether all were taken: of a page that was, the next one may have more of the month."""
+        for entry in entries:
+            if entry.at >= self._end:
+                return False
+            if entry.kind in self._gross:
+                self._gross[entry.kind] = self._gross[entry.kind].plus(entry)
+            if entry.kind in self._sums:
+                self._sums[entry.kind] += entry.money
+            self._now = Carried(
+                entry.n,
+                self._now.balance + change(entry.kind, entry.money),
+                self._now.spoken_for + _SPEAKS_FOR.get(entry.kind, 0) * entry.money,
+            )
+        return True
+
+    def bill(self, programme: str, month: str, currency: str) -> Bill:
+        out, taken_back, into = self._gross.values()
+        return Bill(
+            programme=programme,
+            month=month,
+            first_n=self._before.last_n + 1,
+            last_n=self._now.last_n,
+            out=out,
+            taken_back=taken_back,
+            into=into,
+            due=out.money - taken_back.money - into.money,
+            payments=self._sums[EntryKind.PAYMENT],
+            corrections=self._sums[EntryKind.CORRECTION],
+            spoken_for=self._now.spoken_for,
+            opening=self._before.balance,
+            closing=self._now.balance,
+            currency=currency,
+        )
 
 
 _SPEAKS_FOR: Final = {EntryKind.HELD: 1, EntryKind.RELEASED: -1, EntryKind.CAPTURED: -1}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abacus.exchanges.decide.position import Entry, EntryKind, change
-from abacus.exchanges.decide.statement import Bill, bill, carried, within
+from abacus.exchanges.decide.statement import Bill, MonthTally, carried
 
 START = datetime(2026, 6, 1, tzinfo=UTC)
 JULY, AUGUST = datetime(2026, 7, 1, tzinfo=UTC), datetime(2026, 8, 1, tzinfo=UTC)
@@ -45,10 +45,10 @@ def _entries(*made: tuple[EntryKind, int, int]) -> list[Entry]:
 def _bills(entries: list[Entry]) -> list[Bill]:
     bills, left = list[Bill](), entries
     for month, end in ENDS.items():
-        of_month = within(left, end)
-        before = carried(bills[-1] if bills else None)
-        bills.append(bill("skymiles", month, before, of_month, "SGD"))
-        left = left[len(of_month) :]
+        tally = MonthTally(carried(bills[-1] if bills else None), end)
+        assert all(tally.take([each]) for each in left) or left[-1].n > tally.last_n
+        bills.append(tally.bill("skymiles", month, "SGD"))
+        left = entries[tally.last_n :]
     assert not left
     return bills
 

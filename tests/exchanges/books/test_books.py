@@ -1,0 +1,218 @@
+"""Three books against each other, on real tables."""
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from uuid import UUID, uuid4
+
+import pytest
+
+from abacus.core.errors import Refused
+from abacus.exchanges.books.desk import BooksDesk
+from abacus.exchanges.decide.exchange import Exchange, State
+from abacus.exchanges.decide.matching import BreakKind
+from abacus.exchanges.decide.position import EntryKind
+from abacus.exchanges.decide.programme import ByHttp, Credit, Direction, Money, Offered, Prefunded, Programme
+from abacus.exchanges.decide.terms import Ratio, Terms
+from abacus.exchanges.position_rows import EntryDraft, locked_standings, write_entries
+from abacus.exchanges.types import PartnerStatement, StatementLine, StatementState
+from abacus.people.types.person import Actor
+from abacus.platform.postgres import Pool
+from abacus.platform.sql import Statement, columns, parameters
+from abacus.programs.expiry.decide.month import Month
+from tests.support.fixed_clock import FixedClock
+
+NOW = datetime(2026, 7, 10, 12, tzinfo=UTC)
+DAY = date(2026, 7, 8)
+ANN = Actor("ann", ())
+JUNE, JULY = Month(2026, 6), Month(2026, 7)
+PROGRAMME = Programme(
+    name="skymiles",
+    partner="skyline",
+    country="SG",
+    program="GRP",
+    unit="miles",
+    timezone="Asia/Singapore",
+    starts_at=datetime(2026, 1, 1, tzinfo=UTC),
+    ends_at=datetime(2027, 1, 1, tzinfo=UTC),
+    directions={Direction.OUT: Offered(Terms(Ratio(5, 2), 500, 500, 100_000), Decimal("0.01"))},
+    carrier=ByHttp("https://skyline.example"),
+    money=Money("SGD", "SR", Prefunded(Decimal(50))),
+    version=1,
+)
+_INSERT = Statement(f"insert into exchange ({columns(Exchange)}) values ({parameters(Exchange)})")
+
+
+class Books:
+    """A desk at a clock that is set, and exchanges that came to their states."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        self.clock = FixedClock(NOW)
+        self.desk = BooksDesk(pool, self.clock)
+
+    async def exchanged(self, state: State = State.CAPTURED, *, credited_on: date | None = DAY) -> UUID:
+        at = None if credited_on is None else datetime.combine(credited_on, datetime.min.time(), UTC)
+        exchange = Exchange(
+            exchange_id=uuid4(),
+            direction=Direction.OUT,
+            programme="skymiles",
+            version=1,
+            partner="skyline",
+            member_id="bob",
+            program="GRP",
+            country="SG",
+            link_id=uuid4(),
+            points=2500,
+            theirs=1000,
+            fee=0,
+            key=None,
+            fingerprint="",
+            actor="app",
+            source="partner:app",
+            state=state,
+            reason=None,
+            detail=None,
+            reference=None,
+            quoted_at=NOW,
+            expires_at=NOW,
+            asked_at=NOW,
+            sent_at=NOW,
+            credited_at=at,
+            ended_at=NOW,
+            changed_at=NOW,
+            due_at=None,
+            late_at=None,
+            attempts=1,
+            turns=1,
+            file=None,
+        )
+        await self.pool.execute(*_INSERT(**exchange._asdict()))
+        return exchange.exchange_id
+
+    async def says(self, day: date, *lines: tuple[object, StatementState, int], complete: bool = True) -> int:
+        """The partner's statement of a day; how many breaks are new."""
+        said = [StatementLine(str(id_), state, amount, NOW) for id_, state, amount in lines]
+        return (await self.desk.match(PROGRAMME, PartnerStatement(day, complete, said))).new_breaks
+
+    async def breaks(self) -> list[tuple[BreakKind, str]]:
+        return sorted((each.kind, each.about) for each in await self.desk.breaks() if each.tied_at is None)
+
+    async def enter(self, at: datetime, *entries: tuple[EntryKind, int]) -> None:
+        async with self.pool.acquire() as connection, connection.transaction():
+            locked = await locked_standings(connection, ["skymiles"])
+            drafts = [EntryDraft("skymiles", kind, Decimal(money), "SGD", "app") for kind, money in entries]
+            await write_entries(connection, locked, drafts, at)
+
+
+@pytest.fixture
+def books(pool: Pool) -> Books:
+    return Books(pool)
+
+
+async def test_two_books_that_agree_have_no_break(books: Books) -> None:
+    id_, let_go = await books.exchanged(), await books.exchanged(State.RELEASED, credited_on=None)
+    lines = [(id_, StatementState.CREDITED, 1000), (let_go, StatementState.REJECTED, 0)]
+    assert await books.says(DAY, *lines) == 0
+    assert await books.says(DAY, *lines) == 0
+    assert await books.says(DAY + timedelta(days=1)) == 0
+    assert await books.breaks() == []
+
+
+async def test_each_difference_is_a_break_of_its_kind_and_stays_one(books: Books) -> None:
+    other, let_go, back = await books.exchanged(), await books.exchanged(State.RELEASED), await books.exchanged()
+    lines = [
+        (other, StatementState.CREDITED, 999),
+        (let_go, StatementState.CREDITED, 1000),
+        (back, StatementState.REVERSED, 1000),
+        ("not an id", StatementState.CREDITED, 7),
+    ]
+    assert await books.says(DAY, *lines) == 4
+    assert await books.says(DAY, *lines) == 0
+    expected = [
+        (BreakKind.AMOUNT, str(other)),
+        (BreakKind.NOT_OURS, "not an id"),
+        (BreakKind.RELEASED, str(let_go)),
+        (BreakKind.REVERSAL, str(back)),
+    ]
+    assert await books.breaks() == sorted(expected)
+    [oldest, *_] = await books.desk.still_open()
+    assert (oldest.programme, oldest.breaks, oldest.oldest) == ("skymiles", 1, NOW)
+
+
+async def test_what_the_partner_never_tells_is_a_break_once_both_days_are_complete(books: Books) -> None:
+    id_ = await books.exchanged()
+    assert await books.says(DAY) == 0
+    assert await books.says(DAY + timedelta(days=1), complete=False) == 0
+    assert await books.says(DAY + timedelta(days=1)) == 1
+    assert await books.breaks() == [(BreakKind.NOT_THEIRS, str(id_))]
+    # The partner mends its statement: both books agree again, and a person still says why.
+    assert await books.says(DAY, (id_, StatementState.CREDITED, 1000)) == 0
+    assert await books.breaks() == []
+    assert [each.tied_at for each in await books.desk.breaks()] == [NOW]
+
+
+async def test_days_without_a_statement_are_breaks_until_they_come(books: Books) -> None:
+    since, until = DAY - timedelta(days=2), DAY
+    await books.says(DAY - timedelta(days=1))
+    lacking = await books.desk.lacking(PROGRAMME, since, until)
+    assert lacking == [since, until]
+    assert await books.desk.note_missing(PROGRAMME, lacking, NOW) == 2
+    await books.says(DAY)
+    assert await books.breaks() == [(BreakKind.MISSING, since.isoformat())]
+
+
+async def test_a_break_has_an_owner_and_is_closed_by_a_person_with_a_reason(books: Books) -> None:
+    await books.says(DAY, ("x", StatementState.CREDITED, 7))
+    [found] = await books.desk.breaks()
+    assert (await books.desk.take(found, ANN)).owner == "person:ann"
+    closed = await books.desk.close(found, ANN, "a test of theirs", correction=Decimal("-0.07"), currency="SGD")
+    assert (closed.closed_by, closed.reason) == ("person:ann", "a test of theirs")
+    with pytest.raises(Refused, match="person:ann closed this break"):
+        await books.desk.close(found, ANN, "again")
+    assert await books.desk.breaks() == []
+    assert [each.balance for each in await books.desk.balances([PROGRAMME])] == [Decimal("-0.07")]
+    assert await books.says(DAY, ("x", StatementState.CREDITED, 7)) == 1  # it differs still: a new one
+
+
+async def test_months_are_billed_once_and_in_their_order(books: Books) -> None:
+    await books.enter(
+        NOW - timedelta(days=40), (EntryKind.PAYMENT, 100), (EntryKind.HELD, 30), (EntryKind.CAPTURED, 30)
+    )
+    await books.enter(NOW - timedelta(days=5), (EntryKind.AWARDED, 5))
+    june = await books.desk.bill(PROGRAMME, JUNE, "person:ann")
+    assert [june.bill.due, june.bill.payments, june.bill.closing] == [30, 100, 70]
+    assert await books.desk.bill(PROGRAMME, JUNE, "person:bea") == june
+    with pytest.raises(Refused, match="2026-07 is not over"):
+        await books.desk.bill(PROGRAMME, JULY, "person:ann")
+    books.clock.set(NOW + timedelta(days=70))
+    await books.desk.bill(PROGRAMME, Month(2026, 8), "person:ann")
+    august, july, _ = await books.desk.bills("skymiles")
+    assert [july.bill.due, july.bill.opening, july.bill.closing, august.bill.due] == [-5, 70, 75, 0]
+    with pytest.raises(Refused, match="months before 2026-06"):
+        await books.desk.bill(PROGRAMME, Month(2026, 5), "person:ann")
+
+
+async def test_an_invoice_with_another_sum_is_a_break(books: Books) -> None:
+    await books.enter(NOW - timedelta(days=40), (EntryKind.CAPTURED, 30))
+    with pytest.raises(Refused, match="has no statement yet"):
+        await books.desk.invoice(PROGRAMME, JUNE, "INV-1", Decimal(30), ANN)
+    await books.desk.bill(PROGRAMME, JUNE, "person:ann")
+    found = await books.desk.invoice(PROGRAMME, JUNE, "INV-1", Decimal("31.50"), ANN)
+    assert found is not None
+    assert (found.kind, found.ours, found.theirs) == (BreakKind.INVOICE, "30", "31.50")
+    with pytest.raises(Refused, match="has an invoice"):
+        await books.desk.invoice(PROGRAMME, JUNE, "INV-2", Decimal(30), ANN)
+
+
+async def test_a_payment_is_entered_once_and_a_low_prefund_is_told(books: Books) -> None:
+    assert [each.is_low for each in await books.desk.balances([PROGRAMME])] == [True]
+    await books.desk.pay(PROGRAMME, "T-1", Decimal(80), paid_on=DAY, month=None, by=ANN)
+    with pytest.raises(Refused, match="T-1 is entered already"):
+        await books.desk.pay(PROGRAMME, "T-1", Decimal(80), paid_on=DAY, month=None, by=ANN)
+    [balance] = await books.desk.balances([PROGRAMME])
+    assert (balance.left, balance.is_low) == (Decimal(80), False)
+    await books.enter(NOW, (EntryKind.HELD, 31))
+    assert [each.is_low for each in await books.desk.balances([PROGRAMME])] == [True]
+    on_credit = replace(PROGRAMME, money=Money("SGD", "SR", Credit(Decimal(1000))))
+    assert [each.left for each in await books.desk.balances([on_credit])] == [Decimal(1049)]
