@@ -1,0 +1,96 @@
+"""Keeps the books by itself: reads each day's statement of each partner, and bills each month that is over."""
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import date, datetime, timedelta
+from typing import Final
+
+import structlog
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Refused, Unavailable
+from abacus.core.sources import CLOCK
+from abacus.exchanges.books.desk import BooksDesk
+from abacus.exchanges.decide.matching import Break, BreakKind
+from abacus.exchanges.decide.programme import Programme
+from abacus.exchanges.types import PartnerPort
+from abacus.platform.postgres import Connection
+from abacus.programs.expiry.decide.month import Month
+
+LOOKS_BACK: Final = timedelta(days=35)
+MISSED_AFTER: Final = timedelta(hours=36)  # behind the end of a day
+_AGAIN: Final = timedelta(minutes=15)
+
+log = structlog.get_logger(__name__)
+
+
+class BooksKeeper:
+    """One process at a time steps. A partner that does not answer is asked again, and holds up no other."""
+
+    def __init__(
+        self,
+        desk: BooksDesk,
+        programmes: Callable[[], Iterable[Programme]],
+        port_of: Callable[[Programme], PartnerPort],
+        clock: Clock,
+    ) -> None:
+        self._desk = desk
+        self._programmes = programmes
+        self._port_of = port_of
+        self._clock = clock
+        self._again_at: dict[tuple[str, date], datetime] = {}
+        self._billed: dict[str, Month] = {}
+
+    async def step(self, _: Connection) -> int:
+        """Returns how many statements were read and months billed. Raises `Unavailable` while the database is away."""
+        done = 0
+        for each in list(self._programmes()):
+            done += await self._bill(each)
+            for day in await self._due(each):
+                done += await self._read(each, day)
+        return done
+
+    async def _due(self, programme: Programme) -> list[date]:
+        now = self._clock.now()
+        today = now.astimezone(programme.zone).date()
+        since = max(programme.starts_at.astimezone(programme.zone).date(), today - LOOKS_BACK)
+        lacking = await self._desk.lacking(programme, since, today - timedelta(days=1))
+        due = [day for day in lacking if self._again_at.get((programme.name, day), now) <= now]
+        overdue = [day for day in due if now >= _end_of(day, programme) + MISSED_AFTER]
+        if overdue:
+            await self._desk.note_missing(programme, overdue, now)
+        return due
+
+    async def _read(self, programme: Programme, day: date) -> int:
+        self._again_at[programme.name, day] = self._clock.now() + _AGAIN
+        try:
+            statement = await self._port_of(programme).statement(day)
+        except Unavailable as error:
+            log.warning("statement not read", programme=programme.name, day=str(day), away=str(error))
+            return 0
+        except Refused as fault:
+            log.warning("statement not believed", programme=programme.name, day=str(day), fault=str(fault))
+            await self._desk.note(programme, [Break(BreakKind.SUMS, day.isoformat(), None, "", str(fault))])
+            return 0
+        matched = await self._desk.match(programme, statement)
+        log.info("statement read", programme=programme.name, **matched._asdict())
+        return 1
+
+    async def _bill(self, programme: Programme) -> int:
+        over = Month.last_over(self._clock.now(), programme.zone)
+        known = self._billed.get(programme.name)
+        if known is None:
+            known = _last_billed(made.bill.month for made in await self._desk.bills(programme.name))
+        first = Month.of(programme.starts_at.astimezone(programme.zone).date())
+        if over < first or (known is not None and known >= over):
+            return 0
+        await self._desk.bill(programme, over, CLOCK)
+        self._billed[programme.name] = over
+        return 1
+
+
+def _last_billed(months: Iterator[str]) -> Month | None:
+    return max(map(Month.parse, months), default=None)
+
+
+def _end_of(day: date, programme: Programme) -> datetime:
+    return datetime.combine(day + timedelta(days=1), datetime.min.time(), programme.zone)
