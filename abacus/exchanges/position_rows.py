@@ -51,6 +51,7 @@ _OPEN: Final = Statement("""
 insert into exchange_standing select programme, 0, 0 from unnest(:programmes::text[]) as u (programme)
 order by programme on conflict do nothing
 """)
+_KNOWN: Final = Statement("select count(*) from exchange_standing where programme = any(:programmes::text[])")
 _LOCK: Final = Statement(f"""
 select {columns(Standing)} from exchange_standing where programme = any(:programmes::text[]) order by programme
 for update
@@ -67,12 +68,11 @@ select {_COLUMNS} from exchange_position where programme = :programme and n > :n
 
 
 async def locked_standings(connection: Connection, programmes: Collection[str]) -> Mapping[str, Standing]:
+    """Rows are opened before any is locked: who waits for another's new row holds none."""
     names = sorted(programmes)
-    found = await connection.fetch(*_LOCK(programmes=names))
-    if len(found) < len(names):
+    if await connection.fetchval(*_KNOWN(programmes=names)) < len(names):
         await connection.execute(*_OPEN(programmes=names))
-        found = await connection.fetch(*_LOCK(programmes=names))
-    return {row["programme"]: Standing(*row) for row in found}
+    return {row["programme"]: Standing(*row) for row in await connection.fetch(*_LOCK(programmes=names))}
 
 
 async def write_entries(

@@ -3,44 +3,27 @@
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 
 from abacus.core.errors import Refused
 from abacus.exchanges.books.desk import BooksDesk
-from abacus.exchanges.decide.exchange import Exchange, State
+from abacus.exchanges.decide.exchange import State
 from abacus.exchanges.decide.matching import BreakKind
 from abacus.exchanges.decide.position import EntryKind
-from abacus.exchanges.decide.programme import ByHttp, Credit, Direction, Money, Offered, Prefunded, Programme
-from abacus.exchanges.decide.terms import Ratio, Terms
+from abacus.exchanges.decide.programme import Credit, Money
 from abacus.exchanges.position_rows import EntryDraft, locked_standings, write_entries
 from abacus.exchanges.types import PartnerStatement, StatementLine, StatementState
 from abacus.people.types.person import Actor
 from abacus.platform.postgres import Pool
-from abacus.platform.sql import Statement, columns, parameters
 from abacus.programs.expiry.decide.month import Month
+from tests.support.exchanges import NOW, PROGRAMME, enter, exchange
 from tests.support.fixed_clock import FixedClock
 
-NOW = datetime(2026, 7, 10, 12, tzinfo=UTC)
 DAY = date(2026, 7, 8)
 ANN = Actor("ann", ())
 JUNE, JULY = Month(2026, 6), Month(2026, 7)
-PROGRAMME = Programme(
-    name="skymiles",
-    partner="skyline",
-    country="SG",
-    program="GRP",
-    unit="miles",
-    timezone="Asia/Singapore",
-    starts_at=datetime(2026, 1, 1, tzinfo=UTC),
-    ends_at=datetime(2027, 1, 1, tzinfo=UTC),
-    directions={Direction.OUT: Offered(Terms(Ratio(5, 2), 500, 500, 100_000), Decimal("0.01"))},
-    carrier=ByHttp("https://skyline.example"),
-    money=Money("SGD", "SR", Prefunded(Decimal(50))),
-    version=1,
-)
-_INSERT = Statement(f"insert into exchange ({columns(Exchange)}) values ({parameters(Exchange)})")
 
 
 class Books:
@@ -53,42 +36,8 @@ class Books:
 
     async def exchanged(self, state: State = State.CAPTURED, *, credited_on: date | None = DAY) -> UUID:
         at = None if credited_on is None else datetime.combine(credited_on, datetime.min.time(), UTC)
-        exchange = Exchange(
-            exchange_id=uuid4(),
-            direction=Direction.OUT,
-            programme="skymiles",
-            version=1,
-            partner="skyline",
-            member_id="bob",
-            program="GRP",
-            country="SG",
-            link_id=uuid4(),
-            points=2500,
-            theirs=1000,
-            fee=0,
-            key=None,
-            fingerprint="",
-            actor="app",
-            source="partner:app",
-            state=state,
-            reason=None,
-            detail=None,
-            reference=None,
-            quoted_at=NOW,
-            expires_at=NOW,
-            asked_at=NOW,
-            sent_at=NOW,
-            credited_at=at,
-            ended_at=NOW,
-            changed_at=NOW,
-            due_at=None,
-            late_at=None,
-            attempts=1,
-            turns=1,
-            file=None,
-        )
-        await self.pool.execute(*_INSERT(**exchange._asdict()))
-        return exchange.exchange_id
+        row = await enter(self.pool, exchange(state=state, credited_at=at, ended_at=NOW))
+        return row.exchange_id
 
     async def says(self, day: date, *lines: tuple[object, StatementState, int], complete: bool = True) -> int:
         """The partner's statement of a day; how many breaks are new."""
@@ -98,7 +47,7 @@ class Books:
     async def breaks(self) -> list[tuple[BreakKind, str]]:
         return sorted((each.kind, each.about) for each in await self.desk.breaks() if each.tied_at is None)
 
-    async def enter(self, at: datetime, *entries: tuple[EntryKind, int]) -> None:
+    async def write(self, at: datetime, *entries: tuple[EntryKind, int]) -> None:
         async with self.pool.acquire() as connection, connection.transaction():
             locked = await locked_standings(connection, ["skymiles"])
             drafts = [EntryDraft("skymiles", kind, Decimal(money), "SGD", "app") for kind, money in entries]
@@ -176,10 +125,10 @@ async def test_a_break_has_an_owner_and_is_closed_by_a_person_with_a_reason(book
 
 
 async def test_months_are_billed_once_and_in_their_order(books: Books) -> None:
-    await books.enter(
+    await books.write(
         NOW - timedelta(days=40), (EntryKind.PAYMENT, 100), (EntryKind.HELD, 30), (EntryKind.CAPTURED, 30)
     )
-    await books.enter(NOW - timedelta(days=5), (EntryKind.AWARDED, 5))
+    await books.write(NOW - timedelta(days=5), (EntryKind.AWARDED, 5))
     june = await books.desk.bill(PROGRAMME, JUNE, "person:ann")
     assert [june.bill.due, june.bill.payments, june.bill.closing] == [30, 100, 70]
     assert await books.desk.bill(PROGRAMME, JUNE, "person:bea") == june
@@ -194,7 +143,7 @@ async def test_months_are_billed_once_and_in_their_order(books: Books) -> None:
 
 
 async def test_an_invoice_with_another_sum_is_a_break(books: Books) -> None:
-    await books.enter(NOW - timedelta(days=40), (EntryKind.CAPTURED, 30))
+    await books.write(NOW - timedelta(days=40), (EntryKind.CAPTURED, 30))
     with pytest.raises(Refused, match="has no statement yet"):
         await books.desk.invoice(PROGRAMME, JUNE, "INV-1", Decimal(30), ANN)
     await books.desk.bill(PROGRAMME, JUNE, "person:ann")
@@ -212,7 +161,7 @@ async def test_a_payment_is_entered_once_and_a_low_prefund_is_told(books: Books)
         await books.desk.pay(PROGRAMME, "T-1", Decimal(80), paid_on=DAY, month=None, by=ANN)
     [balance] = await books.desk.balances([PROGRAMME])
     assert (balance.left, balance.is_low) == (Decimal(80), False)
-    await books.enter(NOW, (EntryKind.HELD, 31))
+    await books.write(NOW, (EntryKind.HELD, 31))
     assert [each.is_low for each in await books.desk.balances([PROGRAMME])] == [True]
     on_credit = replace(PROGRAMME, money=Money("SGD", "SR", Credit(Decimal(1000))))
     assert [each.left for each in await books.desk.balances([on_credit])] == [Decimal(1049)]

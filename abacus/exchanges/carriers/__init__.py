@@ -1,0 +1,1 @@
+"""How the house speaks with partners."""

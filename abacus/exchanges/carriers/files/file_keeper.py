@@ -1,0 +1,164 @@
+"""Writes files at their time and reads their answers. One process at a time steps."""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from datetime import date, datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+import structlog
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Refused, Unavailable
+from abacus.exchanges.carriers.files.file_rows import FileRow, FileRows, Ordered
+from abacus.exchanges.decide.heard import Heard
+from abacus.exchanges.decide.programme import ByFile, Programme
+from abacus.exchanges.decide.transfer_file import (
+    FileName,
+    Line,
+    Orders,
+    digest,
+    digest_text,
+    file_text,
+    read_receipt,
+    read_results,
+)
+from abacus.exchanges.types import Account, Transfer
+from abacus.platform.object_places import ObjectPlace, open_place
+from abacus.platform.postgres import Connection
+
+MOST_LINES: Final = 200_000  # of a file; what is more waits for the next one
+_LOOK_EVERY: Final = timedelta(seconds=30)
+_TOGETHER: Final = 1_000
+
+# What a partner said of exchanges; done again, nothing changes.
+Tell = Callable[[Sequence[tuple[UUID, Heard]]], Awaitable[None]]
+AccountsOf = Callable[[Sequence[UUID]], Awaitable[dict[UUID, Account]]]  # by the ids of links
+
+log = structlog.get_logger(__name__)
+
+
+class FileKeeper:
+    """A place that cannot be reached is tried again, and holds up no other programme."""
+
+    def __init__(
+        self,
+        rows: FileRows,
+        programmes: Callable[[], Iterable[Programme]],
+        accounts: AccountsOf,
+        tell: Tell,
+        clock: Clock,
+    ) -> None:
+        self._rows = rows
+        self._programmes = programmes
+        self._accounts = accounts
+        self._tell = tell
+        self._clock = clock
+        self._look_at: dict[str, datetime] = {}
+
+    async def step(self, _: Connection) -> int:
+        """Returns how many files were written and how many answers read. Raises `Unavailable` while the database is
+        away.
+        """
+        done = 0
+        for each in list(self._programmes()):
+            if (
+                isinstance(each.carrier, ByFile)
+                and self._look_at.get(each.name, self._clock.now()) <= self._clock.now()
+            ):
+                done += await self._keep(each, each.carrier)
+                self._look_at[each.name] = self._clock.now() + _LOOK_EVERY
+        return done
+
+    async def _keep(self, programme: Programme, carrier: ByFile) -> int:
+        if (day := await self._due(programme, carrier)) is not None:
+            await self.make(programme, day)
+        done = 0
+        try:
+            async with open_place(carrier.place) as place:
+                for each in await self._rows.still_open(programme.name):
+                    done += await self._go_on(programme, place, each)
+        except Unavailable as error:
+            if error.dependency != "files":
+                raise
+            log.warning("place of files not reached", programme=programme.name, away=error.detail)
+        return done
+
+    async def make(self, programme: Programme, day: date) -> FileRow:
+        """A file of the day with what waits now, be it nothing: silence is an alarm."""
+        made = await self._rows.make(programme.name, programme.partner, day, self._clock.now(), MOST_LINES)
+        log.info("file made", programme=programme.name, file=made.name, lines=made.lines)
+        return made
+
+    async def _due(self, programme: Programme, carrier: ByFile) -> date | None:
+        """The day whose cut-off is over and that has no file yet."""
+        now = self._clock.now().astimezone(programme.zone)
+        day = now.date() if now.time() >= carrier.cut_off else now.date() - timedelta(days=1)
+        latest = await self._rows.latest_day(programme.name)
+        cut_off = datetime.combine(day, carrier.cut_off, programme.zone)
+        return day if cut_off >= programme.starts_at and (latest is None or latest < day) else None
+
+    async def _go_on(self, programme: Programme, place: ObjectPlace, row: FileRow) -> int:
+        name = row.file_name(programme.partner)
+        try:
+            if row.written_at is None:
+                return await self._write(programme, place, name, row)
+            if row.received_at is None:
+                return await self._read_receipt(place, name, row)
+            return await self._read_results(place, name, row)
+        except Refused as fault:
+            if row.fault != str(fault):
+                log.warning("file not believed", programme=programme.name, file=row.name, fault=str(fault))
+                await self._rows.at_fault(row.name, str(fault))
+            return 0
+
+    async def _write(self, programme: Programme, place: ObjectPlace, name: FileName, row: FileRow) -> int:
+        orders = await self._rows.orders(row.name)
+        text = file_text(name, row.made_at, await self._orders(programme, orders))
+        if not await self._rows.sealed(row.name, digest(text)):
+            raise Refused(f"{row.name} would not be written as it was made")
+        await place.put(str(name), text)
+        await place.put(name.digest_file, digest_text(name, text))  # last: with it the file is whole
+        await self._rows.written(row.name, self._clock.now())
+        return 1
+
+    async def _orders(self, programme: Programme, orders: Sequence[Ordered]) -> Orders:
+        transfers = [each for each in orders if each.line is Line.TRANSFER]
+        accounts = await self._accounts(sorted({each.link_id for each in transfers}))
+        return Orders(
+            [
+                Transfer(
+                    each.exchange_id,
+                    accounts[each.link_id],
+                    each.theirs,
+                    each.points,
+                    f"{programme.name}@{each.version}",
+                    each.asked_at,
+                )
+                for each in transfers
+            ],
+            [each.exchange_id for each in orders if each.line is Line.CANCEL],
+            [each.exchange_id for each in orders if each.line is Line.REVERSE],
+        )
+
+    async def _read_receipt(self, place: ObjectPlace, name: FileName, row: FileRow) -> int:
+        text = await place.get(name.receipt)
+        if text is None:
+            return 0
+        receipt = read_receipt(name, text)
+        if receipt.digest != row.digest:
+            raise Refused(f"{name.receipt}: it is about {receipt.digest[:16]}…, and the file has {row.digest}")
+        await self._rows.received(row.name, self._clock.now(), accepted=receipt.accepted, reason=receipt.reason)
+        return 1
+
+    async def _read_results(self, place: ObjectPlace, name: FileName, row: FileRow) -> int:
+        """The same results again change nothing; a partner may answer some lines now, and all of them later."""
+        text = await place.get(name.results)
+        if text is None or digest(text) == row.results_digest:
+            return 0
+        asked = {each.exchange_id: each.line for each in await self._rows.orders(row.name)}
+        results = read_results(name, text, asked)
+        heard = [(id_, result.heard) for id_, result in results.items()]
+        for start in range(0, len(heard), _TOGETHER):
+            await self._tell(heard[start : start + _TOGETHER])
+        await self._rows.answered(row.name, len(results), digest(text), self._clock.now())
+        return 1
