@@ -32,7 +32,7 @@ from abacus.ledger.types.transfer import Transfer
 from abacus.oversight.redeemed.decide.named import ANOTHER, Named
 from abacus.people.types.approval import Approval, ApprovalKind
 from abacus.pricing.explanation.text import read
-from abacus.pricing.explanation.types import Captured, Held, Released, Spent
+from abacus.pricing.explanation.types import Captured, ExchangedOut, Held, Released, Spent
 
 
 def _shown(of: object, schema: type[BaseModel], **told: Any) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def _available(each: Transfer) -> dict[str, Any]:
         case Held():
             told = {"available": explanation.available, "hold_id": explanation.hold, "held": explanation.held}
             return told | {"until": explanation.until}
-        case Captured() | Released():
+        case Captured() | ExchangedOut() | Released():
             return {"available": explanation.available, "hold_id": explanation.hold, "held": explanation.held}
         case Spent():
             return {"available": explanation.available}

@@ -70,6 +70,9 @@ def rollback_key(redemption: str) -> str:
     return f"{redemption}:back"
 
 
+EXCHANGES: Final = "exchange:"  # how the keys of what exchanges move begin
+
+
 PARTNERS: Final = "api:"  # how the keys of partners' awards begin
 
 

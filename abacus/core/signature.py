@@ -14,7 +14,15 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from abacus.core.errors import Reason, Refused, SetAside
-from abacus.core.sources import CAMPAIGN_PREFIX, JOURNEY_PREFIX, OFFER_PREFIX, PARTNER_PREFIX, REWARD_PREFIX, STREAM
+from abacus.core.sources import (
+    CAMPAIGN_PREFIX,
+    EXCHANGE_PREFIX,
+    JOURNEY_PREFIX,
+    OFFER_PREFIX,
+    PARTNER_PREFIX,
+    REWARD_PREFIX,
+    STREAM,
+)
 
 LEAST_BYTES: Final = 32  # of a secret
 
@@ -32,6 +40,7 @@ class Producer(StrEnum):
     RETRIER = "retrier"
     API = "api"
     CAMPAIGNER = "campaigner"
+    EXCHANGER = "exchanger"
     OPERATOR = "operator"  # a person, by replaying from the quarantine
 
     def vouches_for(self, source: str) -> bool:
@@ -44,6 +53,7 @@ _SOURCES: Final[Mapping[Producer, tuple[str, ...]]] = {
     Producer.RETRIER: (STREAM, PARTNER_PREFIX),
     Producer.API: (PARTNER_PREFIX,),
     Producer.CAMPAIGNER: (CAMPAIGN_PREFIX, OFFER_PREFIX, REWARD_PREFIX, JOURNEY_PREFIX),
+    Producer.EXCHANGER: (EXCHANGE_PREFIX,),
     Producer.OPERATOR: ("",),
 }
 

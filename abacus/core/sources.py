@@ -6,9 +6,10 @@ STREAM: Final = "stream"  # the transactions topic, and refunds on it
 IMPORT: Final = "import"  # opening balances of another system
 CLOCK: Final = "clock"  # a date that has passed: points lapse, holds are let go
 
-# The pattern of a source. A campaign, an offer, a reward, a journey, a person and a login follow a partner's pattern.
+# The pattern of a source. A campaign, an offer, a reward, a journey, a programme of exchanges, a person and a login
+# follow a partner's pattern.
 SOURCE_PATTERN: Final = (
-    r"^(stream|import|clock|(partner|campaign|offer|reward|journey|person|login):[^\x00-\x1f\x7f]{1,128})$"
+    r"^(stream|import|clock|(partner|campaign|offer|reward|journey|exchange|person|login):[^\x00-\x1f\x7f]{1,128})$"
 )
 
 PARTNER_PREFIX: Final = "partner:"
@@ -16,6 +17,7 @@ CAMPAIGN_PREFIX: Final = "campaign:"
 OFFER_PREFIX: Final = "offer:"
 REWARD_PREFIX: Final = "reward:"
 JOURNEY_PREFIX: Final = "journey:"
+EXCHANGE_PREFIX: Final = "exchange:"
 _PERSON: Final = "person:"
 _LOGIN: Final = "login:"
 _BY_HAND: Final = ("adjust", "ops")  # how keys made by the command line begin
@@ -47,6 +49,11 @@ def reward_source(name: str) -> str:
 
 def journey_source(name: str) -> str:
     return JOURNEY_PREFIX + name
+
+
+def exchange_source(name: str) -> str:
+    """The source of what a programme of exchanges does."""
+    return EXCHANGE_PREFIX + name
 
 
 def person_source(person_id: str) -> str:

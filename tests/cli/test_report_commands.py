@@ -96,10 +96,10 @@ async def test_rollforward_in_every_form(command: Command, tmp_path: Path) -> No
     report = await command(*words, "--json")
     assert (report.code, report.json["tied"], report.json["over"]) == (0, True, True)
     expected = [
-        {"program": "GRP", "country": "SG", "partner": "-", "opening": 0, "issued": 10_000, "spent": 0, "expired": 0,
-         "reversed": 0, "adjusted": 0, "closing": 10_000},
-        {"program": "GRP", "country": "SG", "partner": "acme", "opening": 0, "issued": 0, "spent": 4_500, "expired": 0,
-         "reversed": 0, "adjusted": 0, "closing": -4_500},
+        {"program": "GRP", "country": "SG", "partner": "-", "opening": 0, "issued": 10_000, "exchanged_in": 0,
+         "spent": 0, "exchanged_out": 0, "expired": 0, "reversed": 0, "adjusted": 0, "closing": 10_000},
+        {"program": "GRP", "country": "SG", "partner": "acme", "opening": 0, "issued": 0, "exchanged_in": 0,
+         "spent": 4_500, "exchanged_out": 0, "expired": 0, "reversed": 0, "adjusted": 0, "closing": -4_500},
     ]  # fmt: skip
     assert report.json["rows"] == expected
     as_csv = await command(*words, "--csv")

@@ -18,7 +18,7 @@ from abacus.oversight.reports.assumption_store import AssumptionStore
 from abacus.oversight.reports.decide.assumption import Estimate
 from abacus.oversight.reports.decide.benefits import BenefitRow
 from abacus.oversight.reports.decide.by import By, not_asked_for
-from abacus.oversight.reports.decide.rollforward import Movement, Tie
+from abacus.oversight.reports.decide.rollforward import SIGNS, Movement, Tie
 from abacus.oversight.reports.decide.sheet import sheet
 from abacus.people.store.approvals import Approvals
 from abacus.people.types.approval import Approval, ApprovalKind
@@ -117,7 +117,7 @@ async def test_a_movement_has_the_balance_before_and_after(pool: Pool) -> None:
 
 
 def books_of_june() -> MonthBooks:
-    moved = Movement("GRP", "SG", "-", "-", "-", 10, issued=7, spent=2, expired=0, reversed=0, adjusted=0, closing=15)
+    moved = Movement("GRP", "SG", "-", "-", "-", 10, **{**dict.fromkeys(SIGNS, 0), "issued": 7, "spent": 2}, closing=15)
     return MonthBooks(
         month=Month(2026, 6),
         papers=Papers("accounts-2026-06.toml", b""),

@@ -34,7 +34,7 @@ def test_keys_as_they_are_set() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (f"notifier.1={TEXT}", "a producer is calculator, retrier, api, campaigner, operator"),
+        (f"notifier.1={TEXT}", "a producer is calculator, retrier, api, campaigner, exchanger, operator"),
         (f"api={TEXT}", "of the form PRODUCER.ID=BASE64"),
         ("api.1=", "of the form"),
         ("api.1=YWJj", "32 bytes or more"),

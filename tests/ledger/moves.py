@@ -4,15 +4,18 @@ from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
+from uuid import UUID
 
 from abacus.core.ids import award_id
-from abacus.core.sources import Agent
+from abacus.core.sources import Agent, exchange_source
 from abacus.ledger.decide.lapse import MonthEnd
 from abacus.ledger.types.award_envelope import Award
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.movement import (
     Adjustment,
     Because,
     Capture,
+    Exchanged,
     Movement,
     Refund,
     Release,
@@ -22,6 +25,8 @@ from abacus.ledger.types.movement import (
     Tender,
 )
 from abacus.pricing.decide.card import OnShortfall
+from abacus.pricing.explanation.text import text_of
+from abacus.pricing.explanation.types import ExchangedIn
 from tests.ledger.ledgers import NOW, award
 from tests.life.ledgers import Living
 from tests.support.explanations import calculated
@@ -35,6 +40,8 @@ Batch: TypeAlias = Orders | MonthEnd
 
 
 ACME = Agent("acme", "partner:acme")
+SKYMILES: Final = exchange_source("skymiles")
+MILES: Final = Exchanged(UUID(int=7), "skymiles@1", "skyways", 25, "miles", fee=10)
 
 
 def earn(points: int, key: str = "txn:rides:1", **changes: Any) -> Award:
@@ -56,6 +63,36 @@ def hold(points: int, name: str = "h", member: str = "bob", until: datetime | No
     key = f"api:acme:{name}"
     until = until or NOW + timedelta(days=1)
     return Reserve(key, member, "GRP", "SG", FACTS, points, "a table", *ACME, award_id(key), until)
+
+
+def endless(points: int, name: str = "h", member: str = "bob") -> Reserve:
+    """A hold that an exchange places."""
+    return hold(points, name, member)._replace(until=None, source=SKYMILES)
+
+
+def exchange_out(name: str = "h", **changes: Any) -> Capture:
+    return capture(name=name, source=SKYMILES, exchanged=MILES, **changes)
+
+
+def exchange_in(points: int, key: str = "exchange:skyways:1", **changes: Any) -> Award:
+    explanation = ExchangedIn(
+        exchange=str(UUID(int=8)),
+        programme="skymiles@1",
+        partner="skyways",
+        theirs=25,
+        unit="miles",
+        card="SG@1",
+        points=points,
+    )
+    return award(
+        key=key,
+        kind=TransferKind.EXCHANGE_IN,
+        points=points,
+        explanation=text_of(explanation),
+        source=SKYMILES,
+        activity=True,
+        **changes,
+    )
 
 
 def capture(points: int | None = None, name: str = "h", **changes: Any) -> Capture:

@@ -17,10 +17,14 @@ from tests.ledger.moves import (
     BOB,
     FACTS,
     NOVEMBER,
+    SKYMILES,
     Batch,
     adjust,
     capture,
     earn,
+    endless,
+    exchange_in,
+    exchange_out,
     fates,
     hold,
     lunch,
@@ -41,6 +45,9 @@ P, D, C = "posted", "duplicate", "conflict"
 POOR, NONE, CLOSED, SMALL = "insufficient-points", "no-such-hold", "hold-not-open", "hold-too-small"
 NEVER, DONE, FULL = "not-reversible", "reversed-already", "out-of-range"
 TWO = "second-person-needed"
+THEIRS = "hold-of-exchange"
+
+OUT: Final = capture().key  # of `exchange_out`, too
 
 # Bob has earned 100. The batches that follow; the fate of each order; his balance in the end, and the points on hold.
 FATES: Final[dict[str, tuple[list[Batch], list[list[str]], tuple[int, int]]]] = {
@@ -163,6 +170,38 @@ FATES: Final[dict[str, tuple[list[Batch], list[list[str]], tuple[int, int]]]] = 
     "a refund in another currency": ([[refund("1.00", currency="MYR")]], [["unknown-currency"]], (100, 0)),
     "a refund in another country": ([[refund("1.00", country="MY")]], [["invalid"]], (100, 0)),
     "a refund of what no amount earned": ([[adjust(5)], [refund("1.00", of="adjust:1")]], [[P], ["invalid"]], (105, 0)),
+    "held for an exchange, and captured by it": ([[endless(60)], [exchange_out()]], [[P], [P]], (40, 0)),
+    "held for an exchange, and released by it": (
+        [[endless(60)], [release(source=SKYMILES), release(source=SKYMILES, key="again")]],
+        [[P], [P, CLOSED]],
+        (100, 0),
+    ),
+    "a hold of an exchange is not another's to capture": (
+        [[endless(60)], [capture(), capture(key="b", source="exchange:others")]],
+        [[P], [THEIRS, THEIRS]],
+        (100, 60),
+    ),
+    "a hold of an exchange is not another's to release": (
+        [[endless(60)], [release(), release(source="clock", because=Because.EXPIRED, key="b")]],
+        [[P], [THEIRS, THEIRS]],
+        (100, 60),
+    ),
+    "what was exchanged comes back by its exchange": (
+        [[endless(60), exchange_out()], [reverse(OUT, source=SKYMILES)]],
+        [[P, P], [P]],
+        (100, 0),
+    ),
+    "what was exchanged comes back by nobody else": (
+        [[endless(60), exchange_out()], [reverse(OUT)]],
+        [[P, P], [NEVER]],
+        (40, 0),
+    ),
+    "what comes by an exchange": ([[exchange_in(50), exchange_in(50)]], [[P, D]], (150, 0)),
+    "what comes by an exchange is not taken back": (
+        [[exchange_in(50)], [reverse("exchange:skyways:1")]],
+        [[P], [NEVER]],
+        (150, 0),
+    ),
     "a hold stays when its points are taken back": ([[hold(60)], [reverse()]], [[P], [P]], (0, 60)),
 }
 

@@ -15,7 +15,7 @@ from abacus.ledger.decide.chain import UnknownFormat, chain
 from abacus.ledger.decide.transfer import apply, expiry_after, moved
 from abacus.ledger.types.account import MAX_BALANCE, NO_HASH, Account
 from abacus.ledger.types.award_envelope import Award
-from abacus.ledger.types.kinds import TransferKind
+from abacus.ledger.types.kinds import AWARDED, TransferKind
 from abacus.ledger.types.transfer import Transfer
 from tests.support.awards import AWARD, NOW, award, awards_to_bob
 
@@ -211,10 +211,18 @@ def test_what_an_account_can_take(balance: int, points: int, outcome: int | Reas
         assert apply(account, award(points=points), NOW)[0].balance == outcome
 
 
-@pytest.mark.parametrize("kind", sorted(set(TransferKind) - {TransferKind.EARN}))
+@pytest.mark.parametrize("kind", sorted(set(TransferKind) - AWARDED))
 def test_an_award_earns(kind: TransferKind) -> None:
     with pytest.raises(SetAside, match=f"kind {kind} cannot carry 180 points"):
         apply(BOB, award(kind=kind), NOW)
+
+
+@pytest.mark.parametrize("changes", [{"activity": False}, {"source": "stream"}])
+def test_what_comes_by_an_exchange_is_activity_and_an_exchanges(changes: dict[str, Any]) -> None:
+    exchanged = award(kind=TransferKind.EXCHANGE_IN, source="exchange:skymiles", activity=True)
+    assert apply(BOB, exchanged, NOW)[1].kind is TransferKind.EXCHANGE_IN
+    with pytest.raises(SetAside, match="is activity, and an exchange's"):
+        apply(BOB, exchanged._replace(**changes), NOW)
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,9 @@ WRITTEN: dict[str, tuple[TransferKind, int, str | None, str | None]] = {
     "spent": (TransferKind.SPEND, 280, None, "acme"),
     "spent at a till": (TransferKind.SPEND, 280, None, "acme"),
     "captured": (TransferKind.SPEND, 280, None, "acme"),
+    "exchanged out": (TransferKind.EXCHANGE_OUT, 280, None, "acme"),
+    "exchanged in": (TransferKind.EXCHANGE_IN, 0, None, None),
+    "held for an exchange": (TransferKind.HOLD, 280, None, "acme"),
     "held": (TransferKind.HOLD, 280, None, "acme"),
     "released": (TransferKind.RELEASE, 280, None, "acme"),
     "adjusted": (TransferKind.ADJUST, 0, None, "ann"),
@@ -61,7 +64,8 @@ def transfer_of(name: str, text: bytes) -> Transfer:
     day = date(2026, 7, 31)
     key = f"key:{name}"
     row = ("bob", "GRP", 1, kind, points, balance + points, key, "SG", POSTED, POSTED, day, text, reverses, actor)
-    transfer = Transfer(*row, source=None, lifetime=False, vests_on=None, vests_at=None, format=CURRENT, hash=b"")
+    source = "exchange:skymiles" if "exchange" in name else None
+    transfer = Transfer(*row, source=source, lifetime=False, vests_on=None, vests_at=None, format=CURRENT, hash=b"")
     return transfer._replace(hash=chain(b"", transfer[:-1]))
 
 

@@ -68,6 +68,19 @@ VERSION_0: Final[dict[str, bytes]] = {
     "captured": (
         b'{"points":-60,"hold":"5c0e7f0a-3b8e-5a44-8f2b-6b9f6d1f2a33","held":-80,"spent_by":"acme","available":220}'
     ),
+    "exchanged out": (
+        b'{"points":-60,"fee":10,"hold":"5c0e7f0a-3b8e-5a44-8f2b-6b9f6d1f2a33","held":-60,'
+        b'"exchange":"05c0e7f0-a3b8-8a44-8f2b-6b9f6d1f2a33","programme":"skymiles@1","partner":"skyways","theirs":25,'
+        b'"unit":"miles","spent_by":"acme","available":220}'
+    ),
+    "exchanged in": (
+        b'{"exchange":"05c0e7f0-a3b8-8a44-8f2b-6b9f6d1f2a33","programme":"skymiles@1","partner":"skyways","theirs":25,'
+        b'"unit":"miles","card":"SG@7","points":50}'
+    ),
+    "held for an exchange": (
+        b'{"points":0,"hold":"5c0e7f0a-3b8e-5a44-8f2b-6b9f6d1f2a33","held":60,"reason":"An exchange","held_by":"acme",'
+        b'"available":220}'
+    ),
     "held": (
         b'{"points":0,"hold":"5c0e7f0a-3b8e-5a44-8f2b-6b9f6d1f2a33","held":80,"until":"2026-01-10T04:45:00+00:00",'
         b'"reason":"A coffee","held_by":"acme","available":200}'

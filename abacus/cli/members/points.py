@@ -315,7 +315,8 @@ def _told(transfer: Transfer, *, is_new: bool) -> Answer:
         f" {transfer.balance_after:,}, {transfer.key}{'' if is_new else ' (done before)'}"
     )
     if transfer.kind == TransferKind.HOLD and isinstance(explanation := read(transfer.explanation), Held):
-        return Answer(document, line, f"hold {explanation.hold} until {explanation.until.isoformat()}")
+        end = "without an end" if explanation.until is None else f"until {explanation.until.isoformat()}"
+        return Answer(document, line, f"hold {explanation.hold} {end}")
     return Answer(document, line)
 
 

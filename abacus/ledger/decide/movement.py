@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple, assert_never
+from typing import Final, NamedTuple, assert_never
 from uuid import UUID
 
 from abacus.core.errors import SetAside
@@ -52,6 +52,9 @@ def adjust(before: AccountWithLots, adjustment: Adjustment, now: datetime) -> Ch
         return put(before, adjustment.points, adjustment.expires_on, entry, lifetime=adjustment.lifetime)
     check_available(before.account, -adjustment.points)
     return take(before, -adjustment.points, entry)
+
+
+NONE_REFUSED: Final[Mapping[str, Declined]] = {}
 
 
 class Books(NamedTuple):
@@ -109,9 +112,11 @@ def plan_moves(
     standing: LimitUse = NOBODY,
     *,
     moved_alone: MovedAlone | None = None,
+    refused: Mapping[str, Declined] = NONE_REFUSED,
 ) -> Moves:
     """Decide a round. `books` holds every account, hold and original that its new movements touch, `standing` the
     limits of the partners that `partners_counted` names, and `moved_alone` the sums that `whose_sums` names, locked.
+    Of new movements, those whose keys are `refused` are refused with that fault.
     """
     outcomes: list[Moved] = []
     transfers: list[Transfer] = []
@@ -124,6 +129,9 @@ def plan_moves(
         earlier = claims.earlier(movement.key, movement.fingerprint)
         if earlier is not None:
             outcomes.append(Moved(movement, earlier.status, claim=earlier.first))
+            continue
+        if movement.key in refused:
+            outcomes.append(Moved(movement, Status.REFUSED, fault=refused[movement.key]))
             continue
         id_ = account_of(movement)
         try:

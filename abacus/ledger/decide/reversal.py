@@ -70,6 +70,8 @@ def reverse(before: AccountWithLots, original: Original | None, reversal: Revers
     transfer = original.transfer
     if transfer.kind not in REVERSIBLE:
         raise Declined(Decline.NOT_REVERSIBLE, f"a transfer of kind {transfer.kind} cannot be taken back")
+    if transfer.kind == TransferKind.EXCHANGE_OUT and reversal.source != transfer.source:
+        raise Declined(Decline.NOT_REVERSIBLE, "points that left by an exchange come back when its partner debits")
     gave = transfer.points >= 0 and KINDS[transfer.kind].points is not Effect.TAKES
     return (_take_back if gave else _give_back)(before, original, reversal, now)
 

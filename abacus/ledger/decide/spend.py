@@ -10,7 +10,7 @@ from abacus.ledger.types.account import Account
 from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.movement import Because, Capture, Decline, Declined, Hold, HoldStatus, Release, Reserve, Spend
 from abacus.pricing.explanation.text import text_of
-from abacus.pricing.explanation.types import Captured, Explanation, Held, Released, Spent
+from abacus.pricing.explanation.types import Captured, ExchangedOut, Explanation, Held, Released, Spent
 
 
 def spend(before: AccountWithLots, movement: Spend, now: datetime) -> Change:
@@ -55,33 +55,56 @@ def reserve(before: AccountWithLots, movement: Reserve, now: datetime) -> Change
         held_by=movement.actor,
         placed_seq=change.transfer.seq,
         settled_seq=None,
+        settled_by=movement.source if movement.until is None else None,
     )
     return change._replace(hold=placed)
 
 
 def capture(before: AccountWithLots, known: Hold | None, movement: Capture, now: datetime) -> Change:
-    """Raises `Declined` for a hold that is not open, or too small. The points are there: they were held."""
-    hold = _open(known)
-    if hold.until <= now:
+    """Raises `Declined` for a hold that is not open, too small, or another's to settle. The points are there: they were
+    held.
+    """
+    hold = _open(known, movement.source)
+    if hold.until is not None and hold.until <= now:
         raise Declined(Decline.HOLD_NOT_OPEN, f"the hold was good until {hold.until.isoformat()}")
     points = hold.points if movement.points is None else movement.points
     if points > hold.points:
         raise Declined(Decline.HOLD_TOO_SMALL, f"{points} points; {hold.points} are held")
-    explanation = Captured(
-        points=-points,
-        hold=str(hold.hold_id),
-        held=-hold.points,
-        spent_by=movement.actor,
-        available=before.account.available + hold.points - points,
-    )
-    change = take(before, points, _entry(TransferKind.SPEND, movement, explanation, now, held=-hold.points))
+    kind = TransferKind.SPEND if movement.exchanged is None else TransferKind.EXCHANGE_OUT
+    explanation = _captured(hold, movement, points, before.account.available + hold.points - points)
+    change = take(before, points, _entry(kind, movement, explanation, now, held=-hold.points))
     return change._replace(hold=hold._replace(status=HoldStatus.CAPTURED, settled_seq=change.transfer.seq))
 
 
+def _captured(hold: Hold, movement: Capture, points: int, available: int) -> Captured | ExchangedOut:
+    what = movement.exchanged
+    if what is None:
+        return Captured(
+            points=-points,
+            hold=str(hold.hold_id),
+            held=-hold.points,
+            spent_by=movement.actor,
+            available=available,
+        )
+    return ExchangedOut(
+        points=-points,
+        fee=what.fee,
+        hold=str(hold.hold_id),
+        held=-hold.points,
+        exchange=str(what.exchange_id),
+        programme=what.programme,
+        partner=what.partner,
+        theirs=what.theirs,
+        unit=what.unit,
+        spent_by=movement.actor,
+        available=available,
+    )
+
+
 def release(before: AccountWithLots, known: Hold | None, movement: Release, now: datetime) -> Change:
-    """Raises `Declined` for a hold that is not open, or not over yet when it is to expire."""
-    hold = _open(known)
-    if movement.because is Because.EXPIRED and hold.until > now:
+    """Raises `Declined` for a hold that is not open, another's to settle, or not over yet when it is to expire."""
+    hold = _open(known, movement.source)
+    if movement.because is Because.EXPIRED and hold.until is not None and hold.until > now:
         raise Declined(Decline.HOLD_NOT_OPEN, f"the hold is good until {hold.until.isoformat()}")
     explanation = Released(
         points=0,
@@ -109,11 +132,13 @@ def check_available(account: Account, points: int) -> None:
         )
 
 
-def _open(held: Hold | None) -> Hold:
+def _open(held: Hold | None, source: str) -> Hold:
     if held is None:
         raise Declined(Decline.NO_SUCH_HOLD, "no such hold of this member")
     if held.status is not HoldStatus.OPEN:
         raise Declined(Decline.HOLD_NOT_OPEN, f"the hold is {held.status}")
+    if held.settled_by not in {None, source}:
+        raise Declined(Decline.HOLD_OF_EXCHANGE, f"the hold is one of {held.settled_by}, which alone settles it")
     return held
 
 

@@ -4,14 +4,16 @@ from datetime import date, datetime
 from typing import Final
 
 from abacus.core.errors import Reason, SetAside
+from abacus.core.sources import EXCHANGE_PREFIX
 from abacus.ledger.decide.chain import CURRENT, VESTING, chain
 from abacus.ledger.decide.pending import with_pending
 from abacus.ledger.types.account import MAX_BALANCE, Account
 from abacus.ledger.types.award_envelope import Award
-from abacus.ledger.types.kinds import TransferKind
+from abacus.ledger.types.kinds import AWARDED, TransferKind
 from abacus.ledger.types.transfer import Transfer
 
 _EARN: Final = TransferKind.EARN  # looking up a member of an enumeration takes longer than the comparison
+_EXCHANGE_IN: Final = TransferKind.EXCHANGE_IN
 
 
 def apply(account: Account, award: Award, posted_at: datetime) -> tuple[Account, Transfer]:
@@ -20,7 +22,7 @@ def apply(account: Account, award: Award, posted_at: datetime) -> tuple[Account,
     Raises `SetAside` for an award that no account can take.
     """
     if award.kind is not _EARN or award.points < 0:
-        raise SetAside(Reason.INVALID, f"an award of kind {award.kind} cannot carry {award.points} points")
+        _check_kind(award)
     balance = account.balance + award.points
     if balance > MAX_BALANCE:
         raise SetAside(Reason.OUT_OF_RANGE, f"{award.points} points would take the balance past {MAX_BALANCE}")
@@ -68,6 +70,14 @@ def apply(account: Account, award: Award, posted_at: datetime) -> tuple[Account,
         account.vesting,
     )
     return with_pending(after, award.vests_at, award.points, posted_at), Transfer(*body, head)
+
+
+def _check_kind(award: Award) -> None:
+    """Raises `SetAside`. Whatever comes by an exchange is activity."""
+    if award.kind not in AWARDED or award.points < 0:
+        raise SetAside(Reason.INVALID, f"an award of kind {award.kind} cannot carry {award.points} points")
+    if award.kind is _EXCHANGE_IN and not (award.activity and award.source.startswith(EXCHANGE_PREFIX)):
+        raise SetAside(Reason.INVALID, f"an award of kind {award.kind} is activity, and an exchange's")
 
 
 def _apply_by_lots(account: Account, award: Award, posted_at: datetime) -> tuple[Account, Transfer]:

@@ -77,8 +77,8 @@ class HoldKeeper:
         the servers are back. Raises `Unavailable`.
         """
         rows = await slices.rows_in_reach(self._pool, _OVERDUE(now=self._clock.now()))
-        overdue = sorted(map(read_hold, rows), key=lambda hold: hold.until)[:_MOST]
-        releases = [release_of(hold, _CLOCK, Because.EXPIRED) for hold in overdue]
+        overdue = sorted(rows, key=lambda row: row["until"])[:_MOST]
+        releases = [release_of(read_hold(row), _CLOCK, Because.EXPIRED) for row in overdue]
         moved = await self._moves.move(releases) if releases else []
         return sum(each.status is Status.POSTED for each in moved)
 

@@ -1,15 +1,15 @@
 """Moving points in Postgres: a round of movements, or its part of a slice, is one transaction, with the locks of
-posting.
+posting; rows of other rooms may be written in it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Final
+from typing import Final, Protocol
 from uuid import UUID
 
 from abacus.core.clock import Clock
 from abacus.ledger.decide.allowance import NOBODY
-from abacus.ledger.decide.movement import Books, Moves, account_of, plan_moves, rounds
+from abacus.ledger.decide.movement import NONE_REFUSED, Books, Moves, account_of, plan_moves, rounds
 from abacus.ledger.decide.partner_spending import partner_counted, partners_counted
 from abacus.ledger.decide.reversal import Original
 from abacus.ledger.store.alone import lock_moved_alone, write_moved_alone
@@ -22,7 +22,7 @@ from abacus.ledger.store.partner_limits import lock_standing, write_use
 from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
 from abacus.ledger.store.slices import SliceRounds
 from abacus.ledger.types.account import Account, AccountId
-from abacus.ledger.types.movement import Capture, Hold, Moved, Movement, Release, Reversal
+from abacus.ledger.types.movement import Capture, Declined, Hold, Moved, Movement, Release, Reversal
 from abacus.ledger.types.port import Claim, Status
 from abacus.platform.postgres import Connection, Pool
 from abacus.platform.slices import Slice
@@ -39,6 +39,22 @@ on conflict (member_id, hold_id) do update set status = excluded.status, settled
 """)
 
 
+class Beside(Protocol):
+    """Rows that are not cut, written in the transaction of movements. What is overtaken is done again, in another
+    transaction; in a ledger that is cut, the movements of each slice have a transaction of their own.
+    """
+
+    async def admit(self, connection: Connection, movements: Sequence[Movement]) -> Mapping[str, Declined]:
+        """Lock the rows, before anything of the ledger is locked. Returns the faults of new movements that are refused,
+        by their keys.
+        """
+        ...
+
+    async def write(self, connection: Connection, moved: Sequence[Moved]) -> None:
+        """Write the rows; they are committed with the movements, and also where each movement was refused."""
+        ...
+
+
 class PostgresMoves:
     """`MovesPort` on Postgres."""
 
@@ -51,15 +67,26 @@ class PostgresMoves:
     async def move(self, movements: Sequence[Movement]) -> list[Moved]:
         return await self._rounds.do(movements)
 
+    async def move_beside(self, movements: Sequence[Movement], beside: Beside) -> list[Moved]:
+        """As `move`, with the rows of the caller: all of a transaction is there, or nothing. Callers do not share
+        transactions: each locks its rows in an order of its own.
+        """
+        move_in = partial(self._move_in, beside=beside)
+        return await SliceRounds(self._pool, _keys_of, move_in, _waits).do(movements)
+
     async def _move_in(
-        self, slice_: Slice, movements: Sequence[Movement], elsewhere: Mapping[str, Claim]
+        self,
+        slice_: Slice,
+        movements: Sequence[Movement],
+        elsewhere: Mapping[str, Claim],
+        beside: Beside | None = None,
     ) -> list[Moved]:
         fates: dict[int, Moved] = {}
 
         async def work(together: Sequence[Movement], whole: Whole) -> list[Moved]:
-            move = partial(self._move, movements=together, elsewhere=elsewhere, whole=whole)
+            move = partial(self._move, movements=together, elsewhere=elsewhere, whole=whole, beside=beside)
             alone = slice_.across if are_noted(together) else slice_.within  # the log is not cut
-            return (await in_a_transaction(slice_.together if whole else alone, move)).outcomes
+            return (await in_a_transaction(slice_.together if whole or beside else alone, move)).outcomes
 
         for places in rounds(movements):
             moved = await self._budgets.within(slice_, [movements[place] for place in places], work)
@@ -67,8 +94,14 @@ class PostgresMoves:
         return [fates[place] for place in range(len(movements))]
 
     async def _move(
-        self, connection: Connection, movements: Sequence[Movement], elsewhere: Mapping[str, Claim], whole: Whole
+        self,
+        connection: Connection,
+        movements: Sequence[Movement],
+        elsewhere: Mapping[str, Claim],
+        whole: Whole,
+        beside: Beside | None,
     ) -> Moves:
+        refused = await beside.admit(connection, movements) if beside else NONE_REFUSED
         moved_alone = await lock_moved_alone(connection, movements, self._clock.now())
         partners = partners_counted(movements)
         standing = await lock_standing(connection, partners, whole, self._clock.now()) if partners else NOBODY
@@ -77,7 +110,8 @@ class PostgresMoves:
         earlier |= elsewhere
         new = [movement for movement in movements if movement.key not in earlier]
         books = await _books(connection, new, locked.accounts)
-        decided = plan_moves(movements, earlier, books, self._clock.now(), standing, moved_alone=moved_alone)
+        now = self._clock.now()
+        decided = plan_moves(movements, earlier, books, now, standing, moved_alone=moved_alone, refused=refused)
         decided.spending.in_hand()
         await write(
             connection, locked, decided.accounts, decided.claims, decided.transfers, draws=decided.draws, whole=True
@@ -88,6 +122,8 @@ class PostgresMoves:
         if decided.holds:
             await connection.executemany(*_KEEP_HOLD.rows([hold._asdict() for hold in decided.holds]))
         await note_deeds(connection, decided.outcomes)
+        if beside:
+            await beside.write(connection, decided.outcomes)
         return decided
 
 

@@ -79,7 +79,7 @@ class AwardMessage(TypedDict):
     member_id: Annotated[str, StringConstraints(pattern=ID_PATTERN)]
     program: Annotated[str, StringConstraints(pattern=PROGRAM_PATTERN)]
     country: Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
-    kind: Literal[TransferKind.EARN]
+    kind: Literal[TransferKind.EARN, TransferKind.EXCHANGE_IN]
     points: Annotated[int, Field(strict=True, ge=0, le=MAX_POINTS)]
     occurred_at: Moment
     expires_on: Day

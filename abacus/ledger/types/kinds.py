@@ -8,6 +8,8 @@ from abacus.pricing.explanation.types import (
     Adjusted,
     Captured,
     Earned,
+    ExchangedIn,
+    ExchangedOut,
     Explanation,
     Held,
     Imported,
@@ -28,6 +30,8 @@ class TransferKind(StrEnum):
     ADJUST = "adjust"
     HOLD = "hold"
     RELEASE = "release"
+    EXCHANGE_OUT = "exchange_out"
+    EXCHANGE_IN = "exchange_in"
 
 
 class Effect(Enum):
@@ -59,9 +63,9 @@ class KindRow(NamedTuple):
 
     `event` is the type on the points stream, `explained_by` the explanations that such a transfer may have. `points`
     and `held` are the effects on the balance and on the held points. A kind without `columns` stands in no report. A
-    reversal may take back a `reversible` kind. Points of a kind `for_tiers` count for the tier. Somebody answers for a
-    kind `on_word`: a second person may have to approve it, the log names the actor, and points that a partner adds by
-    it count against the partner's limits.
+    reversal may take back a `reversible` kind. Points of a kind `for_tiers` count for the tier. A kind is `awarded` if
+    awards are of it. Somebody answers for a kind `on_word`: a second person may have to approve it, the log names the
+    actor, and points that a partner adds by it count against the partner's limits.
     """
 
     event: str
@@ -71,6 +75,7 @@ class KindRow(NamedTuple):
     held: Effect = Effect.NONE
     reversible: bool = False
     for_tiers: bool = False
+    awarded: bool = False
     on_word: bool = False
 
 
@@ -83,12 +88,28 @@ KINDS: Final[Mapping[TransferKind, KindRow]] = {
         columns=Columns("issued", 1, "earned", "issued", None, "issued"),
         reversible=True,
         for_tiers=True,
+        awarded=True,
+    ),
+    TransferKind.EXCHANGE_IN: KindRow(
+        event="abacus.points.exchanged_in.v1",
+        explained_by=(ExchangedIn,),
+        points=Effect.ADDS,
+        columns=Columns("exchanged_in", 1, "exchanged_in", "exchanged_in", None, "exchanged_in"),
+        awarded=True,
     ),
     TransferKind.SPEND: KindRow(
         event="abacus.points.spent.v1",
         explained_by=(Spent, Captured),
         points=Effect.TAKES,
         columns=Columns("spent", -1, None, "used", "spent", "used"),
+        held=Effect.TAKES,
+        reversible=True,
+    ),
+    TransferKind.EXCHANGE_OUT: KindRow(
+        event="abacus.points.exchanged_out.v1",
+        explained_by=(ExchangedOut,),
+        points=Effect.TAKES,
+        columns=Columns("exchanged_out", -1, None, "exchanged_out", "exchanged_out", "exchanged_out"),
         held=Effect.TAKES,
         reversible=True,
     ),
@@ -132,5 +153,6 @@ KINDS: Final[Mapping[TransferKind, KindRow]] = {
 
 REVERSIBLE: Final = frozenset(kind for kind, row in KINDS.items() if row.reversible)
 FOR_TIERS: Final = frozenset(kind for kind, row in KINDS.items() if row.for_tiers)
+AWARDED: Final = frozenset(kind for kind, row in KINDS.items() if row.awarded)
 ON_WORD: Final = frozenset(kind for kind, row in KINDS.items() if row.on_word)
 OF_HELD: Final = frozenset(kind for kind, row in KINDS.items() if row.held is not Effect.NONE)

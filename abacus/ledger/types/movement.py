@@ -25,6 +25,7 @@ class Decline(StrEnum):
     NO_SUCH_HOLD = "no-such-hold"
     HOLD_NOT_OPEN = "hold-not-open"
     HOLD_TOO_SMALL = "hold-too-small"
+    HOLD_OF_EXCHANGE = "hold-of-exchange"  # of another source, which alone settles it
     NOT_REVERSIBLE = "not-reversible"
     REVERSED_ALREADY = "reversed-already"
     AWARD_CAP = RejectionReason.AWARD_CAP.value  # the limits of the partner that moves the points
@@ -77,7 +78,9 @@ class Spend(NamedTuple):
 
 
 class Reserve(NamedTuple):
-    """Points to be held until a time, so that they are there when they are captured."""
+    """Points to be held until a time, so that they are there when they are captured. Without one only movements of this
+    source settle the hold.
+    """
 
     key: str
     member_id: str
@@ -89,11 +92,24 @@ class Reserve(NamedTuple):
     actor: str
     source: str
     hold_id: UUID
-    until: datetime
+    until: datetime | None
+
+
+class Exchanged(NamedTuple):
+    """What a partner credited for points that were held: `theirs` of its points, which it calls by `unit`. Of the held
+    points the member pays `fee` beside. `programme` is named with its version.
+    """
+
+    exchange_id: UUID
+    programme: str
+    partner: str
+    theirs: int
+    unit: str
+    fee: int = 0
 
 
 class Capture(NamedTuple):
-    """All or part of a hold becomes a spend; the rest is released. No points: all."""
+    """All or part of a hold becomes a spend, or leaves by an exchange; the rest is released. No points: all."""
 
     key: str
     member_id: str
@@ -104,6 +120,7 @@ class Capture(NamedTuple):
     actor: str
     source: str
     hold_id: UUID
+    exchanged: Exchanged | None = None
 
 
 class Because(StrEnum):
@@ -197,18 +214,21 @@ class HoldStatus(StrEnum):
 
 
 class Hold(NamedTuple):
-    """Points held for someone. Changed only under the lock of its account."""
+    """Points held for someone. Changed only under the lock of its account. A hold without an end names the source that
+    alone settles it.
+    """
 
     member_id: str
     hold_id: UUID
     program: str
     country: str
     points: int
-    until: datetime
+    until: datetime | None
     status: HoldStatus
     held_by: str
     placed_seq: int
     settled_seq: int | None
+    settled_by: str | None = None
 
 
 class Moved(NamedTuple):

@@ -41,7 +41,9 @@ select program, country, month,
     coalesce(sum(points) filter (where {_of("issued")}), 0)::bigint as issued,
     coalesce(sum(points) filter (where {_of("added")}), 0)::bigint as added,
     coalesce(-sum(points) filter (where {_of("used")}), 0)::bigint as used,
-    coalesce(-sum(points) filter (where {_of("expired")}), 0)::bigint as expired
+    coalesce(-sum(points) filter (where {_of("expired")}), 0)::bigint as expired,
+    coalesce(sum(points) filter (where {_of("exchanged_in")}), 0)::bigint as exchanged_in,
+    coalesce(-sum(points) filter (where {_of("exchanged_out")}), 0)::bigint as exchanged_out
 from booked
 group by program, country, month
 """)

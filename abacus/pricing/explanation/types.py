@@ -238,13 +238,49 @@ class Captured:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExchangedOut:
+    """Held points left for a partner's programme, which credited `theirs` of its own; of these points the member paid
+    `fee` beside. `programme` is named with its version, `unit` is what the partner calls its points.
+    """
+
+    points: int
+    fee: int
+    hold: str
+    held: int
+    exchange: str
+    programme: str
+    partner: str
+    theirs: int
+    unit: str
+    spent_by: str
+    available: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExchangedIn:
+    """Points came for `theirs` of a partner's own, which it took; `card` says in which program, and until when they are
+    good.
+    """
+
+    exchange: str
+    programme: str
+    partner: str
+    theirs: int
+    unit: str
+    card: str
+    points: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """Points are held until a time, so that they are there when they are captured."""
+    """Points are held until a time, so that they are there when they are captured; without one, until they are settled
+    by the source that placed the hold.
+    """
 
     points: int
     hold: str
     held: int
-    until: datetime
+    until: datetime | None = None
     reason: str
     held_by: str
     available: int
@@ -284,7 +320,8 @@ class Imported:
 
 Earned: TypeAlias = Calculated | Fixed | Granted | Campaigned | Offered | Rewarded | Journeyed
 Lapsed: TypeAlias = LapsedWhole | LapsedByLots
-Explanation: TypeAlias = Earned | Reversed | Lapsed | Spent | Captured | Held | Released | Adjusted | Imported
+OfHold: TypeAlias = Held | Captured | ExchangedOut | Released
+Explanation: TypeAlias = Earned | ExchangedIn | Reversed | Lapsed | Spent | OfHold | Adjusted | Imported
 
 # The field that only this type has, or that it has before the types that come later here.
 BY_FIELD: Final[Mapping[str, type[Explanation]]] = {
@@ -298,6 +335,8 @@ BY_FIELD: Final[Mapping[str, type[Explanation]]] = {
     "of": Reversed,
     "lots": LapsedByLots,
     "expired_on": LapsedWhole,
+    "fee": ExchangedOut,
+    "theirs": ExchangedIn,
     "held_by": Held,
     "because": Released,
     "hold": Captured,

@@ -9,6 +9,8 @@ from abacus.pricing.explanation.types import (
     Campaigned,
     Captured,
     Earned,
+    ExchangedIn,
+    ExchangedOut,
     Explanation,
     Fixed,
     Granted,
@@ -18,6 +20,7 @@ from abacus.pricing.explanation.types import (
     LapsedByLots,
     LapsedWhole,
     Offered,
+    OfHold,
     Released,
     Reversed,
     Rewarded,
@@ -42,7 +45,10 @@ def in_words(explanation: Explanation, actor: str | None) -> Iterator[str]:
             if explanation.money is not None:
                 of = "" if explanation.price is None else f" of {explanation.price}"
                 yield f"the points paid {explanation.money}{of} {explanation.currency}, by card {explanation.card}"
-        case Held() | Captured() | Released():
+        case ExchangedIn(exchange=exchange, programme=programme, partner=partner, points=points):
+            yield f"by the exchange {exchange} of {programme}: the partner {partner} took {_theirs(explanation)}"
+            yield f"{points} points, under card {explanation.card}"
+        case Held() | Captured() | ExchangedOut() | Released():
             yield _hold(explanation, by)
         case Adjusted() | Imported():
             yield _adjustment(explanation, actor)
@@ -129,14 +135,23 @@ def _reversal(explanation: Reversed, by: str) -> Iterator[str]:
         )
 
 
-def _hold(explanation: Held | Captured | Released, by: str) -> str:
+def _hold(explanation: OfHold, by: str) -> str:
     match explanation:
         case Held(held=held, until=until, reason=reason):
-            return f"holds {held} points{by} until {until.isoformat()}{_because(reason)}"
+            end = "they are settled" if until is None else until.isoformat()
+            return f"holds {held} points{by} until {end}{_because(reason)}"
+        case ExchangedOut(exchange=exchange, programme=programme, partner=partner, held=held):
+            fee = f", with a fee of {explanation.fee}" if explanation.fee else ""
+            told = f"the partner {partner} credited {_theirs(explanation)}"
+            return f"by the exchange {exchange} of {programme}, of {-held} held{fee}: {told}"
         case Captured(held=held):
             return f"spent{by}, of {-held} held"
         case Released(held=held, because=cause):
             return f"{-held} points are held no more{by}: {cause}"
+
+
+def _theirs(explanation: ExchangedIn | ExchangedOut) -> str:
+    return f"{explanation.theirs} {explanation.unit}"
 
 
 def _adjustment(explanation: Adjusted | Imported, actor: str | None) -> str:

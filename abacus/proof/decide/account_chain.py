@@ -13,13 +13,15 @@ from abacus.ledger.decide.chain import UnknownFormat, chain
 from abacus.ledger.decide.lots import Lot, first_day, open_lots
 from abacus.ledger.decide.pending import portions
 from abacus.ledger.types.account import NO_HASH, Account, AccountId
-from abacus.ledger.types.kinds import TransferKind
+from abacus.ledger.types.kinds import AWARDED, TransferKind
 from abacus.ledger.types.movement import Hold
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.explanation.text import read
 from abacus.pricing.explanation.types import (
     Calculated,
     Captured,
+    ExchangedIn,
+    ExchangedOut,
     Explanation,
     Fixed,
     Held,
@@ -32,7 +34,6 @@ from abacus.proof.decide.holds import Holds
 # The fault of a transfer's explanation, or None.
 Recompute = Callable[[Transfer], str | None]
 
-_EARN: Final = str(TransferKind.EARN)
 _CLOCKS_APART: Final = timedelta(minutes=5)
 
 
@@ -124,7 +125,7 @@ class Follower:
         self._follow_opening(transfer)
         self._seq = transfer.seq
         self._balance = balance
-        if transfer.kind == _EARN:
+        if transfer.kind in AWARDED:
             self._earned += points
         else:
             faults += self._follow_movement(transfer)
@@ -175,7 +176,7 @@ class Follower:
             explanation = read(transfer.explanation)
         except SetAside:
             return
-        if isinstance(explanation, Held | Captured | Released):
+        if isinstance(explanation, Held | Captured | ExchangedOut | Released):
             self._held += explanation.held
             yield from self._holds.follow(transfer, explanation)
         expected = _expected_draws(explanation)
@@ -228,11 +229,11 @@ class Follower:
                 yield f"the account's points that vest at {moment} are {points}, its transfers come to {followed}"
 
     def _is_activity(self, transfer: Transfer) -> bool:
-        """Whether it is a transaction's, and no gift. Where that cannot be read, which recomputing tells, the recorded
-        day is believed.
+        """Whether it is a transaction's or an exchange's, and no gift. Where that cannot be read, which recomputing
+        tells, the recorded day is believed.
         """
         try:
-            return isinstance(read(transfer.explanation), Calculated | Fixed)
+            return isinstance(read(transfer.explanation), Calculated | Fixed | ExchangedIn)
         except SetAside:
             self._active_until = self._account.active_until if self._account is not None else None
             return False

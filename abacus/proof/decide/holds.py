@@ -5,7 +5,7 @@ from typing import Final
 
 from abacus.ledger.types.movement import Hold, HoldStatus
 from abacus.ledger.types.transfer import Transfer
-from abacus.pricing.explanation.types import Captured, Held, Released
+from abacus.pricing.explanation.types import Held, OfHold, Released
 
 NO_TRANSFER: Final = "the hold {} is of an account without transfers"
 
@@ -20,7 +20,7 @@ class Holds:
         self._placed: set[str] = set()
         self._settled: set[str] = set()
 
-    def follow(self, transfer: Transfer, explanation: Held | Captured | Released) -> Iterator[str]:
+    def follow(self, transfer: Transfer, explanation: OfHold) -> Iterator[str]:
         """The faults of the hold that the transfer placed or settled."""
         hold = self._rows.get(explanation.hold)
         if hold is None:
@@ -28,10 +28,15 @@ class Holds:
             return
         if isinstance(explanation, Held):
             self._placed.add(explanation.hold)
-            expected = {"points": explanation.held, "until": explanation.until, "placed_seq": transfer.seq}
+            expected = {
+                "points": explanation.held,
+                "until": explanation.until,
+                "placed_seq": transfer.seq,
+                "settled_by": transfer.source if explanation.until is None else None,
+            }
         else:
             self._settled.add(explanation.hold)
-            status = HoldStatus.CAPTURED if isinstance(explanation, Captured) else explanation.because
+            status = explanation.because if isinstance(explanation, Released) else HoldStatus.CAPTURED
             expected = {"points": -explanation.held, "status": status, "settled_seq": transfer.seq}
         recorded = hold._asdict()
         for name, value in expected.items():

@@ -7,6 +7,7 @@ from typing import Final, get_args
 
 from abacus.core.errors import AbacusError
 from abacus.core.points import EXACT, ROUND, money, plain
+from abacus.core.sources import exchange_source
 from abacus.ledger.types.kinds import KINDS, Effect, TransferKind
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.book import CardBook
@@ -22,6 +23,8 @@ from abacus.pricing.explanation.types import (
     Campaigned,
     Captured,
     Earned,
+    ExchangedIn,
+    ExchangedOut,
     Explanation,
     FactorName,
     Fixed,
@@ -59,17 +62,23 @@ def recompute(transfer: Transfer, book: CardBook) -> str | None:
 def _faults(explanation: Explanation, transfer: Transfer, book: CardBook) -> Iterable[str]:
     if not isinstance(explanation, KINDS[TransferKind(transfer.kind)].explained_by):
         return [f"explains what was {type(explanation).__name__.lower()}, the transfer is of kind {transfer.kind}"]
+    faults: Iterable[str]
     match explanation:
         case LapsedWhole() | LapsedByLots():
-            return _lapsed(explanation, transfer)
+            faults = _lapsed(explanation, transfer)
         case Reversed():
-            return _taken_back(explanation, transfer)
+            faults = _taken_back(explanation, transfer)
         case Calculated() | Fixed() | Granted() | Campaigned() | Offered() | Rewarded() | Journeyed():
-            return [*_earned(explanation, book), *_vests(explanation, transfer, book)]
+            faults = [*_earned(explanation, book), *_vests(explanation, transfer, book)]
+        case ExchangedIn(card=card):
+            faults = _exchanged_in(explanation, transfer, book.by_name(card).card)
+        case ExchangedOut():
+            faults = [*_moved(explanation, transfer), *_exchanged_out(explanation, transfer)]
         case Spent(card=str(card)):
-            return [*_moved(explanation, transfer), *_paid(explanation, book.by_name(card).card)]
+            faults = [*_moved(explanation, transfer), *_paid(explanation, book.by_name(card).card)]
         case _:
-            return _moved(explanation, transfer)
+            faults = _moved(explanation, transfer)
+    return faults
 
 
 def _earned(explanation: Earned, book: CardBook) -> Iterable[str]:
@@ -121,7 +130,8 @@ def _taken_back(explanation: Reversed, transfer: Transfer) -> Iterable[str]:
 
 def _moved(explanation: Explanation, transfer: Transfer) -> Iterable[str]:
     """A hold adds held points, a release frees them, and neither moves points; points that are spent are available."""
-    kind, held = KINDS[transfer.kind], explanation.held if isinstance(explanation, Held | Released | Captured) else 0
+    kind = KINDS[transfer.kind]
+    held = explanation.held if isinstance(explanation, Held | Released | Captured | ExchangedOut) else 0
     if kind.points is Effect.NONE and transfer.points:
         yield f"a {transfer.kind} moves no points, this one {transfer.points}"
     if (kind.held is Effect.ADDS) != (held > 0):
@@ -132,6 +142,30 @@ def _moved(explanation: Explanation, transfer: Transfer) -> Iterable[str]:
         yield f"{explanation.available} points are left available after it"
     if isinstance(explanation, Adjusted | Imported) and transfer.actor not in _adjusters(explanation):
         yield f"explains that {explanation.by} adjusted, the transfer is by {transfer.actor}"
+
+
+def _exchanged_in(explanation: ExchangedIn, transfer: Transfer, card: RateCard) -> Iterable[str]:
+    if transfer.program != card.program:
+        yield f"{explanation.card} issues {card.program}, not {transfer.program}"
+    if explanation.theirs < 1 or explanation.points < 1:
+        yield f"{explanation.points} points came for {explanation.theirs} of {explanation.partner}"
+    yield from _of_programme(explanation, transfer)
+
+
+def _exchanged_out(explanation: ExchangedOut, transfer: Transfer) -> Iterable[str]:
+    if explanation.theirs < 1 or not 0 <= explanation.fee < -explanation.points:
+        yield (
+            f"{-explanation.points} points left, {explanation.fee} of them a fee, for {explanation.theirs} of"
+            f" {explanation.partner}"
+        )
+    yield from _of_programme(explanation, transfer)
+
+
+def _of_programme(explanation: ExchangedIn | ExchangedOut, transfer: Transfer) -> Iterable[str]:
+    """An exchange is its programme's, whichever version."""
+    source = exchange_source(explanation.programme.partition("@")[0])
+    if transfer.source != source:
+        yield f"it is of {source}, the transfer came from {transfer.source}"
 
 
 def _paid(explanation: Spent, card: RateCard) -> Iterable[str]:

@@ -10,6 +10,7 @@ from abacus.oversight.reports.decide.assumption import Assumption, AssumptionBoo
 from abacus.oversight.reports.decide.by import By
 from abacus.oversight.reports.decide.liability import liability
 from abacus.oversight.reports.decide.months import MonthRow, Moved, by_month
+from abacus.oversight.reports.decide.rollforward import SIGNS
 from abacus.oversight.reports.homes import homes
 from abacus.oversight.reports.months import moved
 from abacus.oversight.reports.movements import rollforward
@@ -41,7 +42,7 @@ async def test_each_month_is_what_its_own_reports_say(pool: Pool) -> None:
             books = await rollforward(connection, where, month, frozenset({By.COUNTRY}))
             held = await balances(connection, where, where.end(month.last_day))
             these = [row for row in rows if row.month == str(month)]
-            assert [(row.program, row.country, *row[3:10]) for row in these] == [
+            assert [(row.program, row.country, *row[3:12]) for row in these] == [
                 (each.program, each.country, *each[5:]) for each in books.movements
             ]
             known = {(row.program, row.country): (row.outstanding, row.liability, row.assumption) for row in these}
@@ -54,7 +55,8 @@ async def test_each_month_is_what_its_own_reports_say(pool: Pool) -> None:
 
 def moved_in(month: int, issued: int, outstanding: int | None = None, program: str = "GRP") -> Moved:
     held = issued if outstanding is None else outstanding
-    return Moved(program, "SG", Month(2026, month), issued, 0, 0, 0, 0, held)
+    moved = {**dict.fromkeys(SIGNS, 0), "issued": issued}
+    return Moved(program, "SG", Month(2026, month), **moved, outstanding=held)
 
 
 @pytest.mark.parametrize(

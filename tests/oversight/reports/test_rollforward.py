@@ -45,6 +45,8 @@ def at(text: str, kind: str, points: int, **more: str) -> Move:
     [
         (at("2026-07-10T00:00+08:00", "earn", 7), {"issued": 7}),
         (at("2026-07-10T00:00+08:00", "spend", -7), {"spent": 7}),
+        (at("2026-07-10T00:00+08:00", "exchange_in", 7), {"exchanged_in": 7}),
+        (at("2026-07-10T00:00+08:00", "exchange_out", -7), {"exchanged_out": 7}),
         (at("2026-07-10T00:00+08:00", "expire", -7), {"expired": 7}),
         (at("2026-07-10T00:00+08:00", "reverse", -7), {"reversed": 7}),
         (at("2026-07-10T00:00+08:00", "reverse", 7), {"reversed": -7}),
@@ -199,6 +201,6 @@ async def test_what_members_hold_and_what_they_owe(pool: Pool) -> None:
 
 
 def test_the_tie_tells_how_many_of_the_closing_points_are_pending() -> None:
-    issued = Movement("GRP", "SG", "", "", "", 0, 10, 0, 0, 0, 0, 10)
+    issued = Movement("GRP", "SG", "", "", "", 0, 10, 0, 0, 0, 0, 0, 0, 10)
     (tied,) = tie([issued], [ProgramBalance("GRP", "SG", 1, 10, 0, 7, 10, 10, 0)])
     assert (tied.closing, tied.pending, tied.ties) == (10, 7, "yes")

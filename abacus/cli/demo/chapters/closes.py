@@ -28,6 +28,8 @@ _ACCOUNTS: Final = {
     (ALL, ALL): {
         "issued": ("6100 Loyalty expense", _LIABILITY),
         "spent": (_LIABILITY, "1200 Settled with partners"),
+        "exchanged_in": ("1210 Due from partners' programmes", _LIABILITY),
+        "exchanged_out": (_LIABILITY, "2410 Due to partners' programmes"),
         "expired": (_LIABILITY, "4800 Breakage"),
         "reversed": (_LIABILITY, "6100 Loyalty expense"),
         "adjusted": ("6110 Goodwill", _LIABILITY),

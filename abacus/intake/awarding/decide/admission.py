@@ -6,7 +6,17 @@ from typing import Final
 
 from abacus.core.clock import CLOCKS_DIFFER_BY, is_to_come
 from abacus.core.errors import Reason, SetAside
-from abacus.core.ids import CAMPAIGNS, EVENTS, JOURNEYS, PARTNERS, REDEMPTIONS, REFUNDS, TRANSACTIONS, rollback_key
+from abacus.core.ids import (
+    CAMPAIGNS,
+    EVENTS,
+    EXCHANGES,
+    JOURNEYS,
+    PARTNERS,
+    REDEMPTIONS,
+    REFUNDS,
+    TRANSACTIONS,
+    rollback_key,
+)
 from abacus.core.sources import OFFER_PREFIX, PARTNER_PREFIX, REWARD_PREFIX, STREAM
 from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.movement import Reversal
@@ -23,6 +33,7 @@ _AWARDED: Final = (
     CAMPAIGNS,
     REDEMPTIONS,
     JOURNEYS,
+    EXCHANGES,
 )  # how the keys of awards begin that come by the queue
 _ANYWHERE: Final = (PARTNER_PREFIX, REWARD_PREFIX)  # sources of points of any program in any country
 _LONGEST_GOOD: Final = 31 * (MOST_EXPIRY_MONTHS + 1)  # days

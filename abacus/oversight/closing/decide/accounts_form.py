@@ -8,9 +8,11 @@ from abacus.oversight.closing.decide.journal_accounts import ALL, KINDS
 
 _ABOUT: Final[Mapping[str, str]] = {
     "issued": "Points that members earn or are given",
+    "exchanged_in": "Points that come from partners' programmes",
     "spent": "Points that members spend",
+    "exchanged_out": "Points that leave for partners' programmes",
     "expired": "Points that lapse",
-    "reversed": "Awards that are taken back, less spends that are given back",
+    "reversed": "Awards that are taken back, less spends and exchanges that are given back",
     "adjusted": "Corrections by people",
 }
 _EVERY_PROGRAM: Final = Option(ALL, "every program")

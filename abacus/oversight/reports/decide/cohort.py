@@ -14,9 +14,9 @@ _LEFT: Final = "outstanding"
 class Cohort(NamedTuple):
     """The points that came in a month, and where they went.
 
-    earned + returned + added = spent + expired + reversed + adjusted + outstanding. `returned` points came back from a
-    spend, `added` points from an adjustment upwards. The month `owed` holds the debits that no points are left for;
-    there `outstanding` is negative.
+    earned + exchanged_in + returned + added = spent + exchanged_out + expired + reversed + adjusted + outstanding.
+    `returned` points came back from a spend or an exchange, `added` points from an adjustment upwards. The month `owed`
+    holds the debits that no points are left for; there `outstanding` is negative.
     """
 
     program: str
@@ -26,9 +26,11 @@ class Cohort(NamedTuple):
     source: str
     month: str
     earned: int
+    exchanged_in: int
     returned: int
     added: int
     spent: int
+    exchanged_out: int
     expired: int
     reversed: int
     adjusted: int

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from abacus.oversight.reports.decide.assumption import AssumptionBook, Pair
 from abacus.oversight.reports.decide.liability import cost
@@ -17,7 +17,9 @@ class Moved(NamedTuple):
     country: str
     month: Month
     issued: int
+    exchanged_in: int
     spent: int
+    exchanged_out: int
     expired: int
     reversed: int
     adjusted: int
@@ -32,7 +34,9 @@ class MonthRow(NamedTuple):
     country: str
     opening: int
     issued: int
+    exchanged_in: int
     spent: int
+    exchanged_out: int
     expired: int
     reversed: int
     adjusted: int
@@ -41,6 +45,9 @@ class MonthRow(NamedTuple):
     liability: Decimal | None
     currency: str | None
     assumption: str | None
+
+
+_NOTHING: Final = [0] * (len(SIGNS) + 1)
 
 
 def by_month(
@@ -66,7 +73,7 @@ def _rows(
     for month in months:
         if month < min(line):
             continue
-        each = line.get(month, Moved(*pair, month, 0, 0, 0, 0, 0, 0))
+        each = line.get(month, Moved(*pair, month, *_NOTHING))
         opening, closing, outstanding = closing, closing + _change(each), outstanding + each.outstanding
         costs = cost(outstanding, pair, book, month.last_day, decimals)
         yield MonthRow(

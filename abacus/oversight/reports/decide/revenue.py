@@ -19,7 +19,8 @@ from abacus.programs.expiry.decide.month import Month
 
 class Activity(NamedTuple):
     """A month's points of one program and country. `issued` is net of awards that were taken back, `used` net of
-    spends that were taken back; `added` points were adjusted, and nobody paid for them.
+    spends and exchanges that were taken back; `added` points were adjusted, and nobody paid for them. Points that were
+    exchanged came from a partner, or left for one.
     """
 
     program: str
@@ -29,6 +30,8 @@ class Activity(NamedTuple):
     added: int = 0
     used: int = 0
     expired: int = 0
+    exchanged_in: int = 0
+    exchanged_out: int = 0
 
 
 class Position(NamedTuple):
@@ -119,8 +122,8 @@ def position(activity: Sequence[Activity], book: AssumptionBook, given: Given) -
     allocated = Fraction(0)
     for each in activity:
         allocated += _allocated(each, book, given)
-    issued = sum(each.issued + each.added for each in activity)
-    used = sum(each.used for each in activity)
+    issued = sum(each.issued + each.exchanged_in + each.added for each in activity)
+    used = sum(each.used + each.exchanged_out for each in activity)
     return Position(allocated, issued, used, issued - used - sum(each.expired for each in activity))
 
 

@@ -18,10 +18,10 @@ SIGNS: Final[Mapping[str, int]] = {columns.moved: columns.sign for columns in OF
 
 
 class Movement(NamedTuple):
-    """opening + issued - spent - expired - reversed + adjusted = closing.
+    """opening + issued + exchanged_in - spent - exchanged_out - expired - reversed + adjusted = closing.
 
-    `reversed` is the points that awards lost when they were taken back, less the points that spends gave back when they
-    were taken back. So it is negative in a month in which more was given back.
+    `reversed` is the points that awards lost when they were taken back, less the points that spends and exchanges gave
+    back when they were taken back. So it is negative in a month in which more was given back.
     """
 
     program: str
@@ -31,7 +31,9 @@ class Movement(NamedTuple):
     source: str
     opening: int
     issued: int
+    exchanged_in: int
     spent: int
+    exchanged_out: int
     expired: int
     reversed: int
     adjusted: int
