@@ -30,7 +30,7 @@ from abacus.engage.rewards.decide.price import Locked
 from abacus.engage.rewards.decide.redemption import Redemption
 from abacus.engage.rewards.redeemer import KeyReused
 from abacus.engage.rewards.redemption_desk import RedemptionDesk, RedemptionState
-from abacus.engage.rewards.standings import Standings, standings_of
+from abacus.engage.asking.standings import Standings, standings_of
 from abacus.intake.partners.members import MemberReader
 from abacus.people.types.deed import Deed
 from abacus.platform.encryption import SecretUnreadable

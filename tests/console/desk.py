@@ -47,7 +47,7 @@ from abacus.engage.offers.till_wiring import offer_returns
 from abacus.engage.rewards.admission import Admission
 from abacus.engage.rewards.deliveries import Deliveries
 from abacus.engage.rewards.desk import RewardDesk
-from abacus.engage.rewards.facts import KnownMembers
+from abacus.engage.asking.facts import KnownMembers
 from abacus.engage.rewards.preview import RewardPreview
 from abacus.engage.rewards.wiring import returns_desk
 from abacus.intake.partners.decide.partner import LIVE_KEY, Partner

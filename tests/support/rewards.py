@@ -9,19 +9,20 @@ from abacus.core.clock import Clock, SystemClock
 from abacus.core.errors import Unavailable
 from abacus.core.sources import Agent, partner_source
 from abacus.documents.stated import Change
+from abacus.engage.asking.facts import asking_facts
+from abacus.engage.asking.types import Standing
 from abacus.engage.downstreams.facts import AskService
 from abacus.engage.limits.types import Limits
 from abacus.engage.offers.decide.invited import OfferHead
 from abacus.engage.offers.facts import Countable
 from abacus.engage.rewards.admission import Admission
 from abacus.engage.rewards.decide.draft import Ask
-from abacus.engage.rewards.decide.price import Lock, Locked, Standing
+from abacus.engage.rewards.decide.price import Lock, Locked
 from abacus.engage.rewards.decide.publications import RewardPublications
 from abacus.engage.rewards.decide.redemption import Redemption
 from abacus.engage.rewards.decide.reward import Reward
 from abacus.engage.rewards.decide.reward_reader import parse_reward
 from abacus.engage.rewards.deliveries import Deliveries
-from abacus.engage.rewards.facts import reward_facts
 from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.pools import CodeLoader
 from abacus.engage.rewards.preview import RewardPreview
@@ -130,7 +131,7 @@ class Counter:
         self.redeemer = Redeemer(
             RedemptionRows(pool), moving, self._limits_of, self.book, self.clock, deliveries=self.deliveries
         )
-        facts = reward_facts(
+        facts = asking_facts(
             segments=segments,
             counters=CounterFacts(
                 pool, lambda: Countable({VISITS.name: VISITS}), counts, events_topic="abacus.events.v1"

@@ -11,14 +11,14 @@ from abacus.cli.terminal.command_actor import CommandActor, actor
 from abacus.cli.terminal.known import check_member
 from abacus.cli.terminal.shell import secrets
 from abacus.core.errors import absent
+from abacus.engage.asking.facts import asking_facts
+from abacus.engage.asking.standings import Standings, standings_of
 from abacus.engage.rewards.admission import Admission
 from abacus.engage.rewards.decide.publications import RewardPublications
 from abacus.engage.rewards.deliveries import Deliveries
 from abacus.engage.rewards.desk import RewardDesk
-from abacus.engage.rewards.facts import reward_facts
 from abacus.engage.rewards.preview import RewardPreview
 from abacus.engage.rewards.redemption_desk import RedemptionDesk
-from abacus.engage.rewards.standings import Standings, standings_of
 from abacus.engage.rewards.wiring import people_desk
 from abacus.intake.partners.members import MemberReader
 from abacus.ledger.store.moves import PostgresMoves
@@ -61,7 +61,7 @@ async def reward_counter() -> AsyncIterator[RewardCounter]:
         pool, clock, beside = at.pool, at.clock, await rewards.around()
         book = CardBook(await CardStore(pool).all())
         moves, segments = PostgresMoves(pool, clock), segment_sets(pool).look
-        facts = reward_facts(segments=segments, counters=counter_facts(pool, beside), services=asking.ask)
+        facts = asking_facts(segments=segments, counters=counter_facts(pool, beside), services=asking.ask)
         deliveries = Deliveries(pool, moves, lambda: book, clock)
         preview = RewardPreview(pool, lambda: book, admission=Admission(segments, facts), deliveries=deliveries)
         async with people_desk(

@@ -15,6 +15,7 @@ from abacus.cli.terminal.command_actor import at_desk
 from abacus.cli.terminal.progress import percents
 from abacus.cli.terminal.sheets import read_day
 from abacus.core.errors import Refused
+from abacus.engage.asking.facts import KnownMembers
 from abacus.engage.downstreams.facts import ServiceFacts
 from abacus.engage.limits.decide.limit_reader import limits_document
 from abacus.engage.offers.decide.past import Window, in_its_time
@@ -22,7 +23,6 @@ from abacus.engage.rewards.admission import Admission
 from abacus.engage.rewards.backtest import RewardBacktest, RewardLine
 from abacus.engage.rewards.decide.publications import RewardPublications
 from abacus.engage.rewards.decide.reward import LIMIT_WORDS, FromPool, Reward
-from abacus.engage.rewards.facts import KnownMembers
 from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.savers import Sums, savers
 from abacus.oversight.backtest.points import had, moves

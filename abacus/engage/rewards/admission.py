@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from abacus.engage.rewards.decide.price import Standing, piece_price
-from abacus.engage.rewards.facts import RewardMember
+from abacus.engage.asking.facts import AskingMember
+from abacus.engage.asking.types import Standing
+from abacus.engage.rewards.decide.price import piece_price
+from abacus.engage.rewards.kind import REWARDS
 from abacus.engage.rewards.offered import Offered
 from abacus.signals.facts.members import InSegments
 from abacus.signals.facts.rounds import Question, decide_all
@@ -24,17 +26,13 @@ class Asking(NamedTuple):
 class Admission:
     """Every method raises `Unavailable` while the database is away."""
 
-    def __init__(self, segments: InSegments, facts: FactRegistry[RewardMember]) -> None:
+    def __init__(self, segments: InSegments, facts: FactRegistry[AskingMember]) -> None:
         self._segments = segments
         self._facts = facts
 
     async def holds(self, some: Sequence[Asking]) -> list[bool | None]:
         """Whether the rule of each reward holds for its member; None where that cannot be told now."""
-        asked = [
-            Question(RewardMember.of(each.offered.reward, each.member_id, each.standing, each.at), each.offered.plan)
-            for each in some
-            if each.offered.plan is not None
-        ]
+        asked = [Question(_member(each), each.offered.plan) for each in some if each.offered.plan is not None]
         decisions = iter(await decide_all(asked, self._facts) if asked else [])
         return [
             None if each.offered.misfit is not None else True if each.offered.plan is None else next(decisions).holds
@@ -53,3 +51,7 @@ class Admission:
             )
             for each in some
         ]
+
+
+def _member(each: Asking) -> AskingMember:
+    return AskingMember.of(REWARDS.plural, each.offered.reward, each.member_id, each.standing, each.at)

@@ -11,9 +11,9 @@ from itertools import groupby
 from typing import Final, NamedTuple
 
 from abacus.core.errors import Unavailable
+from abacus.engage.asking.types import Standing
 from abacus.engage.rewards.admission import Admission, Asking
 from abacus.engage.rewards.decide.past_stock import PastStock, takes
-from abacus.engage.rewards.decide.price import Standing
 from abacus.engage.rewards.decide.saver import Move, Saver, moved
 from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.savers import Savers

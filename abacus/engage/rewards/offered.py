@@ -3,35 +3,29 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from abacus.core.fields import DocumentFaults, Fault
-from abacus.engage.rewards.decide.facts import reward_sides
+from abacus.core.fields import Fault
+from abacus.engage.asking.decide.rule_in_force import RuleInForce
 from abacus.engage.rewards.decide.publications import RewardPublications
-from abacus.engage.rewards.decide.reward import Reward
-from abacus.signals.rules.decide.document import parse_rule
+from abacus.engage.rewards.decide.reward import SIDES, Reward
 from abacus.signals.rules.decide.plan import RulePlan
 
 
 @dataclass(frozen=True)
 class Offered:
-    """A process makes the plan once for each version, and anew where other counters or services are published."""
+    """The same object while the version, and what its rule speaks of, stay the same."""
 
     reward: Reward
     around: RewardPublications
 
     @property
     def plan(self) -> RulePlan | None:
-        return self._read if isinstance(self._read, RulePlan) else None
+        return self._rule.plan
 
     @property
     def misfit(self) -> Fault | None:
         """Why the rule does not fit what is published now: nobody can have the reward then."""
-        return self._read if isinstance(self._read, Fault) else None
+        return self._rule.misfit
 
     @cached_property
-    def _read(self) -> RulePlan | Fault | None:
-        if self.reward.when is None:
-            return None
-        try:
-            return RulePlan(parse_rule(self.reward.when, reward_sides(self.around), path="when"))
-        except DocumentFaults as error:
-            return error.faults[0]
+    def _rule(self) -> RuleInForce:
+        return RuleInForce(self.reward.when, SIDES, self.around)

@@ -6,13 +6,14 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from abacus.core.errors import Refused, SetAside
+from abacus.engage.asking.standings import Standings
+from abacus.engage.asking.types import Standing
 from abacus.engage.rewards.admission import Admission, Asking
 from abacus.engage.rewards.decide.draft import looking, wanted_of
 from abacus.engage.rewards.decide.price import (
     Lock,
     Locked,
     Quote,
-    Standing,
     check_audience,
     check_one,
     closed,
@@ -25,7 +26,6 @@ from abacus.engage.rewards.decide.reward import ByInvitation, Reward
 from abacus.engage.rewards.deliveries import Deliveries
 from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.redemption_reader import RedemptionReader
-from abacus.engage.rewards.standings import Standings
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 

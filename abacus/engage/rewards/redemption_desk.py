@@ -7,6 +7,9 @@ from uuid import UUID
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, Unavailable, absent
+from abacus.engage.asking.facts import AskingMember
+from abacus.engage.asking.standings import Standings
+from abacus.engage.asking.types import Standing
 from abacus.engage.rewards.admission import Admission, Asking
 from abacus.engage.rewards.decide.draft import Ask, draft_of, looking, wanted_of
 from abacus.engage.rewards.decide.place import Place
@@ -14,7 +17,6 @@ from abacus.engage.rewards.decide.price import (
     Lock,
     Locked,
     Quote,
-    Standing,
     check_audience,
     check_one,
     check_open,
@@ -24,14 +26,12 @@ from abacus.engage.rewards.decide.price import (
 from abacus.engage.rewards.decide.redemption import PAID, Redemption, Stage, facts_of
 from abacus.engage.rewards.decide.reward import ByInvitation, Reward
 from abacus.engage.rewards.deliveries import Deliveries
-from abacus.engage.rewards.facts import RewardMember
 from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.pools import codes_of
 from abacus.engage.rewards.redeemer import MOST_TOGETHER, Order, Redeemer
 from abacus.engage.rewards.redemption_reader import RedemptionReader
 from abacus.engage.rewards.redemption_rows import Step
 from abacus.engage.rewards.rehearsal import in_none, rehearsed_facts
-from abacus.engage.rewards.standings import Standings
 from abacus.platform.encryption import Secrets
 from abacus.platform.gatherer import Gatherer, PendingRequest
 from abacus.platform.postgres import Also, Pool, nothing_else, passing_failures
@@ -78,7 +78,7 @@ class RedemptionDesk:
         offered: Callable[[], Mapping[str, Offered]],
         book: Callable[[], CardBook],
         segments: InSegments,
-        facts: FactRegistry[RewardMember],
+        facts: FactRegistry[AskingMember],
         secrets: Secrets,
     ) -> None:
         self._pool = pool

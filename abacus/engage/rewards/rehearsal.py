@@ -11,9 +11,9 @@ import structlog
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, Unavailable
+from abacus.engage.asking.facts import AskingMember, KnownMembers
 from abacus.engage.downstreams.decide.question import EXTERNAL
 from abacus.engage.rewards.decide.reward import FromPool
-from abacus.engage.rewards.facts import KnownMembers, RewardMember
 from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.pools import CodeLoader, free_codes
 from abacus.platform.encryption import Secrets, SecretUnreadable
@@ -36,7 +36,7 @@ async def in_none(pairs: Collection[Pair]) -> Mapping[Pair, bool]:
     return dict.fromkeys(pairs, False)
 
 
-def rehearsed_facts() -> FactRegistry[RewardMember]:
+def rehearsed_facts() -> FactRegistry[AskingMember]:
     """Nothing is counted, and services say nothing."""
     return FactRegistry(SegmentFacts(in_none), KnownMembers(), OneValue(COUNTER, 0), OneValue(EXTERNAL, None))
 

@@ -6,6 +6,7 @@ from functools import partial
 from typing import NamedTuple
 
 from abacus.core.clock import Clock
+from abacus.engage.asking.facts import AskingMember, asking_facts
 from abacus.engage.downstreams.wiring import outside
 from abacus.engage.limits.types import Limits
 from abacus.engage.offers.facts import Countable
@@ -16,7 +17,6 @@ from abacus.engage.rewards.decide.price import Lock, Locked
 from abacus.engage.rewards.decide.redemption import Redemption
 from abacus.engage.rewards.deliveries import Deliveries
 from abacus.engage.rewards.directory import RewardDirectory
-from abacus.engage.rewards.facts import RewardMember, reward_facts
 from abacus.engage.rewards.grants import RewardGrants
 from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.preview import RewardPreview
@@ -63,7 +63,7 @@ async def redemption_desk(wiring: Wiring, pool: Pool, moves: MovesPort, book: Ca
         offered=rewards.value,
         book=book,
         segments=segments,
-        facts=reward_facts(segments=segments, counters=counters, services=reached.services.ask),
+        facts=asking_facts(segments=segments, counters=counters, services=reached.services.ask),
         secrets=wiring.secrets(),
     )
 
@@ -112,7 +112,7 @@ def reward_preview(
 ) -> RewardPreview:
     """For people, who look whether a member could have a reward."""
     segments = looked_up_anew(pool)
-    facts = reward_facts(segments=segments, counters=of.counters, services=of.services)
+    facts = asking_facts(segments=segments, counters=of.counters, services=of.services)
     deliveries = Deliveries(pool, moves, book, clock)
     return RewardPreview(pool, book, admission=Admission(segments, facts), deliveries=deliveries)
 
@@ -133,7 +133,7 @@ async def people_desk(
     book: Callable[[], CardBook],
     *,
     segments: InSegments,
-    facts: FactRegistry[RewardMember],
+    facts: FactRegistry[AskingMember],
     secrets: Secrets,
 ) -> AsyncIterator[RedemptionDesk]:
     """For people, who also redeem for a member: with the rewards that are in force now."""
@@ -156,7 +156,7 @@ def _desk_beside(
     offered: Callable[[], Mapping[str, Offered]],
     *,
     segments: InSegments,
-    facts: FactRegistry[RewardMember],
+    facts: FactRegistry[AskingMember],
     secrets: Secrets,
 ) -> tuple[RedemptionDesk, Redeemer]:
     """Workers go on with what it leaves unfinished."""

@@ -5,7 +5,8 @@ from decimal import Decimal
 
 import pytest
 
-from abacus.engage.rewards.decide.price import Lock, Locked, Quote, Standing, check_open, piece_price, quote
+from abacus.engage.asking.types import Standing
+from abacus.engage.rewards.decide.price import Lock, Locked, Quote, check_open, piece_price, quote
 from tests.support.rewards import NOW, reward
 
 MONEY = {"points": 500, "money": {"least_points": 200, "point_pays": "0.01"}}

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from abacus.engage.asking.facts import AskingMember, KnownMembers
 from abacus.engage.limits.types import Bound, Limits
 from abacus.engage.rewards.admission import Admission
 from abacus.engage.rewards.backtest import RewardBacktest
 from abacus.engage.rewards.decide.past_stock import takes
 from abacus.engage.rewards.decide.reward import ByInvitation, Reward
 from abacus.engage.rewards.decide.saver import Move, Saver, moved
-from abacus.engage.rewards.facts import KnownMembers, RewardMember
 from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.savers import Sums, savers
 from abacus.signals.facts.members import SegmentFacts
@@ -53,7 +53,7 @@ async def over(
     share: int = 100,
     days: int = 7,
 ) -> tuple[RewardBacktest, Sums]:
-    facts: FactRegistry[RewardMember] = FactRegistry(SegmentFacts(regulars), KnownMembers())
+    facts: FactRegistry[AskingMember] = FactRegistry(SegmentFacts(regulars), KnownMembers())
     with savers() as memory:
         tested = RewardBacktest(
             Offered(of, around()), Admission(regulars, facts), memory, codes=codes, share=share, first=FIRST

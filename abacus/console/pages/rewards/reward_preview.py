@@ -22,7 +22,7 @@ from abacus.engage.rewards.desk import RewardDesk
 from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.preview import Foreseen, Look, RewardPreview
 from abacus.engage.rewards.redemption_desk import MOST_PIECES
-from abacus.engage.rewards.standings import standings_of
+from abacus.engage.asking.standings import standings_of
 from abacus.people.types.deed import Deed
 from abacus.pricing.store.cards import CardReader
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from abacus.documents.decide.heading import runs_at
+from abacus.engage.asking.types import Standing
 from abacus.engage.rewards.decide.reward import Reward
 
 
@@ -24,15 +25,6 @@ class Lock(StrEnum):
     CODES = "codes"  # the pool is dry
     INVITED = "invited"  # the member is invited to the offer already
     HOLD = "hold"  # the points were let go before they could be taken
-
-
-class Standing(NamedTuple):
-    """What is known of the member where the reward's points are."""
-
-    country: str
-    tier: str
-    balance: int
-    available: int
 
 
 class Quote(NamedTuple):

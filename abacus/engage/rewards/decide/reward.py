@@ -10,12 +10,14 @@ from abacus.core.fields import EARLIEST
 from abacus.documents.decide.heading import NAME_PATTERN
 from abacus.documents.decide.term_version import TermVersion
 from abacus.documents.decide.version_words import Labels
+from abacus.engage.asking.decide.sides import RequestSides
 from abacus.engage.limits.decide.limit_reader import LimitWords
 from abacus.engage.limits.types import Limits
 from abacus.engage.offers.decide.offer import Payer
 
 OWNER_KIND: Final = "reward"  # of calls of fulfillers
 LIMIT_WORDS: Final = LimitWords("uses")
+SIDES: Final = RequestSides("reward", "a request for a reward")  # of rules
 LABELS: Final = Labels("reward", NAME_PATTERN, "coffee")
 
 

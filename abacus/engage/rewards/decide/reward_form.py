@@ -27,8 +27,8 @@ from abacus.documents.form.zones import ZONES, zone_options
 from abacus.engage.limits.decide.limit_form import bounds, limited
 from abacus.engage.offers.decide.invited import given_in
 from abacus.engage.offers.decide.payer import PAID_BY
-from abacus.engage.rewards.decide.facts import sides_there_are
 from abacus.engage.rewards.decide.publications import RewardPublications
+from abacus.engage.rewards.decide.reward import SIDES
 from abacus.pricing.decide.likely import likely_values
 from abacus.signals.facts.decide.counter_sides import COUNTER
 from abacus.signals.rules.decide.choices import side
@@ -274,7 +274,7 @@ def _sides(around: RewardPublications, likely: Mapping[str, Sequence[str]]) -> M
             likely=likely.get(text, ()),
             argument="7d" if text.startswith(f"{COUNTER.name}.") else None,
         )
-        for text, type_ in sides_there_are(around).items()
+        for text, type_ in SIDES.there_are(around).items()
     }
 
 

@@ -17,10 +17,10 @@ from abacus.documents.decide.texts import faults_of_text
 from abacus.engage.limits.decide.limit_reader import read_limits
 from abacus.engage.offers.decide.invited import check_gives
 from abacus.engage.offers.decide.payer import read_payer
-from abacus.engage.rewards.decide.facts import reward_sides
 from abacus.engage.rewards.decide.publications import RewardPublications
 from abacus.engage.rewards.decide.reward import (
     LIMIT_WORDS,
+    SIDES,
     AsPoints,
     ByInvitation,
     ByWebhook,
@@ -273,7 +273,7 @@ def _rule(top: Fields, around: RewardPublications | None, faults: list[Fault]) -
     if around is None:
         return restore_document(document)
     try:
-        return rule_document(parse_rule(document, reward_sides(around)))
+        return rule_document(parse_rule(document, SIDES.resolver(around)))
     except DocumentFaults as error:
         faults += error.faults
         return None

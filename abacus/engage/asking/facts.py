@@ -1,15 +1,14 @@
-"""What rules of rewards look up: what is known of the member already, segments, counters, and what services say."""
+"""What rules about members who ask look up: what is known already, segments, counters, and what services say."""
 
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final, Generic, NamedTuple
+from typing import Final, Generic, NamedTuple, Protocol
 from zoneinfo import ZoneInfo
 
 from abacus.core.errors import Unavailable
+from abacus.engage.asking.types import Standing
 from abacus.engage.downstreams.facts import AskService, ServiceFacts
-from abacus.engage.rewards.decide.price import Standing
-from abacus.engage.rewards.decide.reward import Reward
 from abacus.signals.events.types import Event, Position
 from abacus.signals.facts.counters import CounterFacts
 from abacus.signals.facts.decide.catalog import BALANCE, MEMBER, TIER
@@ -18,11 +17,22 @@ from abacus.signals.facts.types import NOT_NOW, FactRegistry, FactSource, Found,
 from abacus.signals.rules.decide.types import Origin
 
 _LOOK_WITHIN_S: Final = 1.0  # a request does not wait longer for a counter or a service
-_SOURCE, _TYPE = "rewards", "asked"  # of the facts of a request
+_TYPE: Final = "asked"  # of the facts of a request
 
 
-class RewardMember(NamedTuple):
-    """A member who asks for a reward. `facts` are of an event that happens now and was not counted."""
+class OfCountry(Protocol):
+    """What is asked for, such as a reward."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def country(self) -> str: ...
+    @property
+    def zone(self) -> ZoneInfo: ...
+
+
+class AskingMember(NamedTuple):
+    """A member who asks for something. `facts` are of an event that happens now and was not counted."""
 
     member_id: str
     standing: Standing
@@ -31,18 +41,19 @@ class RewardMember(NamedTuple):
     position: Position | None = None
 
     @classmethod
-    def of(cls, reward: Reward, member_id: str, standing: Standing, now: datetime) -> "RewardMember":
-        facts = Event(_SOURCE, _TYPE, reward.name, member_id, reward.country, now, {})
-        return cls(member_id, standing, facts, reward.zone)
+    def of(cls, kind: str, asked: OfCountry, member_id: str, standing: Standing, now: datetime) -> "AskingMember":
+        """`kind` names all things of the kind that is asked for, such as rewards."""
+        facts = Event(kind, _TYPE, asked.name, member_id, asked.country, now, {})
+        return cls(member_id, standing, facts, asked.zone)
 
     @property
     def at(self) -> datetime:
         return self.facts.occurred_at
 
 
-def reward_facts(*, segments: InSegments, counters: CounterFacts, services: AskService) -> FactRegistry[RewardMember]:
-    """Everything that a rule of a reward may look up."""
-    asked = _Briefly[RewardMember](counters), _Briefly[RewardMember](ServiceFacts(services))
+def asking_facts(*, segments: InSegments, counters: CounterFacts, services: AskService) -> FactRegistry[AskingMember]:
+    """Everything that such a rule may look up."""
+    asked = _Briefly[AskingMember](counters), _Briefly[AskingMember](ServiceFacts(services))
     return FactRegistry(SegmentFacts(segments), KnownMembers(), *asked)
 
 
@@ -53,7 +64,7 @@ class KnownMembers:
     def origin(self) -> Origin:
         return MEMBER
 
-    async def load(self, wanted: Sequence[Wish[RewardMember]]) -> list[Found]:
+    async def load(self, wanted: Sequence[Wish[AskingMember]]) -> list[Found]:
         return [_value(subject.standing, side.text) for subject, side in wanted]
 
 

@@ -1,9 +1,9 @@
-"""What is known of a member where it has points, by which rewards are priced and paid."""
+"""What is known of a member where it has points."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol, TypeAlias
 
-from abacus.engage.rewards.decide.price import Standing
+from abacus.engage.asking.types import Standing
 
 # By the program of each account.
 Standings: TypeAlias = Mapping[str, Standing]

@@ -1,0 +1,1 @@
+"""What rules about members who ask may speak of. Pure."""
