@@ -20,8 +20,8 @@ import psutil
 from abacus.core.clock import SystemClock
 from abacus.core.sources import Agent, partner_source
 from abacus.documents.stated import Change
+from abacus.engage.asking.types import Standing
 from abacus.engage.rewards.decide.draft import Ask
-from abacus.engage.rewards.decide.price import Standing
 from abacus.engage.rewards.decide.publications import RewardPublications
 from abacus.engage.rewards.decide.reward import Reward
 from abacus.engage.rewards.decide.reward_reader import parse_reward

@@ -24,13 +24,13 @@ from abacus.api.redemption_answers import (
 )
 from abacus.api.route_description import MemberId, answered, described, key_header
 from abacus.core.errors import Absent, Unavailable
+from abacus.engage.asking.standings import Standings, standings_of
 from abacus.engage.rewards.decide.draft import Ask
 from abacus.engage.rewards.decide.place import Place
 from abacus.engage.rewards.decide.price import Locked
 from abacus.engage.rewards.decide.redemption import Redemption
 from abacus.engage.rewards.redeemer import KeyReused
 from abacus.engage.rewards.redemption_desk import RedemptionDesk, RedemptionState
-from abacus.engage.asking.standings import Standings, standings_of
 from abacus.intake.partners.members import MemberReader
 from abacus.people.types.deed import Deed
 from abacus.platform.encryption import SecretUnreadable

@@ -25,6 +25,9 @@ from abacus.engage.offers.publications import offer_publications
 from abacus.engage.rewards.decide.publications import RewardPublications
 from abacus.engage.rewards.publications import reward_publications
 from abacus.engage.rewards.reward_store import RewardStore
+from abacus.exchanges.decide.publications import ExchangePublications
+from abacus.exchanges.programme_store import ProgrammeStore
+from abacus.exchanges.publications import exchange_publications
 from abacus.intake.partners.award_intake import KeyReused
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.store.large_moves import LargeMoves, Mover
@@ -67,6 +70,7 @@ def approving(
         ApprovalKind.CAMPAIGN: _running(pool, clock, tuple(built_in)),
         ApprovalKind.OFFER: version_approval(OfferStore(pool), clock, lambda: offer_publications(pool, clock.now())),
         ApprovalKind.REWARD: _rewarding(pool, clock),
+        ApprovalKind.EXCHANGE_PROGRAMME: _exchanging(pool, clock),
         ApprovalKind.JOURNEY: _travelling(pool, clock, tuple(built_in)),
         ApprovalKind.JOURNEY_MIGRATION: migrating(pool, clock),
         ApprovalKind.ASSUMPTION: assuming(pool, clock),
@@ -142,3 +146,10 @@ def _rewarding(pool: Pool, clock: Clock) -> Executor:
         return await reward_publications(pool, clock.now())
 
     return version_approval(RewardStore(pool), clock, around)
+
+
+def _exchanging(pool: Pool, clock: Clock) -> Executor:
+    async def around() -> ExchangePublications:
+        return await exchange_publications(pool, clock.now(), to_private=True)  # its address was judged before
+
+    return version_approval(ProgrammeStore(pool), clock, around)

@@ -35,6 +35,7 @@ _FOLDERS: Final = (
     "campaigns",
     "rewards",
     "journeys",
+    "exchanges",
     "segments",
     "members",
     "finance",

@@ -2,7 +2,7 @@
 
 A counter counts events of sources; offers and campaigns need a card, counters and downstreams, offers also categories;
 a reward needs a card, downstreams and offers, and a campaign may grant both. A journey needs what campaigns need, and
-them.
+them. A programme of exchanges needs a card, counters and downstreams.
 """
 
 from collections.abc import Sequence
@@ -16,6 +16,7 @@ from abacus.engage.journeys.kind import JOURNEYS
 from abacus.engage.notify.kind import CONTACT_POLICIES
 from abacus.engage.offers.kind import OFFERS
 from abacus.engage.rewards.kind import REWARDS
+from abacus.exchanges.kind import PROGRAMMES
 from abacus.oversight.closing.kind import JOURNAL_ACCOUNTS
 from abacus.pricing.kind import CARDS
 from abacus.signals.counters.kind import COUNTERS
@@ -34,5 +35,6 @@ KINDS: Final[Sequence[DocumentKind[Any, Any]]] = (
     REWARDS,
     CAMPAIGNS,
     JOURNEYS,
+    PROGRAMMES,
     JOURNAL_ACCOUNTS,
 )

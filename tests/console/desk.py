@@ -32,6 +32,7 @@ from abacus.console.selections.store import SelectionStore
 from abacus.console.watch.store import WatchStore
 from abacus.console.web.parts import Outages
 from abacus.console.web.routes import Served
+from abacus.engage.asking.facts import KnownMembers
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.categories.kind import category_desk
 from abacus.engage.downstreams.desk import DownstreamDesk
@@ -47,7 +48,6 @@ from abacus.engage.offers.till_wiring import offer_returns
 from abacus.engage.rewards.admission import Admission
 from abacus.engage.rewards.deliveries import Deliveries
 from abacus.engage.rewards.desk import RewardDesk
-from abacus.engage.asking.facts import KnownMembers
 from abacus.engage.rewards.preview import RewardPreview
 from abacus.engage.rewards.wiring import returns_desk
 from abacus.intake.partners.decide.partner import LIVE_KEY, Partner

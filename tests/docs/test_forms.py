@@ -21,6 +21,7 @@ PAGES: Final = {
     "campaigns": "country-teams/campaigns.md",
     "rewards": "country-teams/rewards.md",
     "journeys": "country-teams/journeys.md",
+    "exchanges": "country-teams/exchange-programmes.md",
     "accounts": "finance-audit/finance.md",
 }
 

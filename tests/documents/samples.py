@@ -27,6 +27,7 @@ class Sample(NamedTuple):
     another: Callable[[Documents], Documents]
     needs: tuple[str, ...] = ()  # commands whose samples are published first
     asks: bool = False  # whether a second person approves each version
+    partner: str | None = None  # that has to be there
     many: bool = False  # whether several drafts of one may be published at once
 
 
@@ -89,6 +90,19 @@ _JOURNEY: Final[Documents] = {
         "thanks": {"do": {"award": {"points": 50}}, "next": "through"},
         "through": {"exit": "through"},
     },
+}
+_PROGRAMME: Final[Documents] = {
+    "name": "skymiles",
+    "country": "SG",
+    "timezone": "Asia/Singapore",
+    "starts_at": "2026-01-01T00:00:00+08:00",
+    "ends_at": _SOON.isoformat(),
+    "partner": "skyline",
+    "program": "GRP",
+    "unit": "miles",
+    "out": {"give": 5, "get": 2, "minimum": 1000, "multiple": 500, "maximum": 100_000, "price": "0.012"},
+    "carrier": {"url": "https://loyalty.example.com/abacus"},
+    "money": {"currency": "SGD", "tax_code": "ZR", "alert_below": "20000"},
 }
 _CARD: Final[Documents] = next(card_document(card) for card in example_cards() if card.scope == "SG")
 
@@ -213,6 +227,19 @@ JOURNEYS: Final = Sample(
     needs=("rates",),
     asks=True,
 )
+EXCHANGES: Final = Sample(
+    command="exchanges",
+    name="skymiles",
+    document=_PROGRAMME,
+    changed={**_PROGRAMME, "out": {**_PROGRAMME["out"], "maximum": 50_000}},
+    change="out.maximum: 100000 → 50000",
+    bad={**_PROGRAMME, "partner": "nobody"},
+    path="partner",
+    another=lambda document: {**document, "name": "bankpoints"},
+    needs=("rates",),
+    partner="skyline",
+    asks=True,
+)
 ACCOUNTS: Final = Sample(
     command="accounts",
     name="GRP.SG",
@@ -237,6 +264,7 @@ SAMPLES: Final = {
         CAMPAIGNS,
         REWARDS,
         JOURNEYS,
+        EXCHANGES,
         ACCOUNTS,
     )
 }

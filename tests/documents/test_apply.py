@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from abacus.core.clock import SystemClock
 from abacus.platform.postgres import Pool
 from tests.documents.samples import CAMPAIGNS, CARDS, COUNTERS, DOWNSTREAMS, SAMPLES, SOURCES
 from tests.support.commands import Ran, abacus
+from tests.support.exchanges import enter_partner
 from tests.support.staff import hire
 
 Command = Callable[..., Awaitable[Ran]]
@@ -24,12 +26,14 @@ EXPECTED = [
     ("reward", None),
     ("campaign", None),
     ("journey", None),
+    ("programme", None),
     ("accounts", None),
 ]
 
 
 @pytest.fixture
 async def command(database_url: str, pool: Pool) -> Command:
+    await enter_partner(pool, SystemClock())
     tokens = {
         "ann": await hire(pool, "ann", "country_editor", "operator", "finance"),
         "eve": await hire(pool, "eve", "approver"),
@@ -83,6 +87,7 @@ async def test_a_house_is_published_in_the_order_in_which_its_documents_need_eac
         "coffee@1",
         "market@1",
         "welcome@1",
+        "skymiles@1",
         "GRP.SG@1",
     ]
     assert "market@1 is submitted: another person approves it with" in applied.err
@@ -124,7 +129,7 @@ async def test_a_kind_without_a_folder_is_left_alone(command: Command, house: Pa
     assert (refused.code, refused.out) == (2, "")
     assert (
         "has no folder of documents; the folders are rates, events, counters, downstreams, categories, contact, "
-        "places, offers, rewards, campaigns, journeys, accounts" in refused.err
+        "places, offers, rewards, campaigns, journeys, exchanges, accounts" in refused.err
     )
 
 
@@ -153,6 +158,7 @@ async def test_what_is_over_is_not_exported(command: Command, house: Path, tmp_p
         ("campaigns", "end", "market", "--reason", "over"),
         ("rewards", "end", "coffee", "--reason", "over"),
         ("journeys", "end", "welcome", "--reason", "over"),
+        ("exchanges", "end", "skymiles", "--reason", "over"),
     ):
         assert (await command(*words)).code == 0
     assert (await command("export", tmp_path / "out")).code == 0

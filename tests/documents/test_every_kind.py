@@ -9,11 +9,13 @@ import pytest
 import typer
 
 from abacus.cli.main import app
+from abacus.core.clock import SystemClock
 from abacus.people.store.audit import log
 from abacus.platform.postgres import Pool
 from tests.documents import notes, sales
 from tests.documents.samples import SAMPLES, Documents, Sample
 from tests.support.commands import Ran, abacus
+from tests.support.exchanges import enter_partner
 from tests.support.staff import hire
 
 NOTE: Final = Sample(
@@ -91,6 +93,8 @@ async def shelf(request: pytest.FixtureRequest, database_url: str, pool: Pool, t
         owner = await asyncpg.connect(database_url)
         await owner.execute(own.TABLES)
         await owner.close()
+    if sample.partner is not None:
+        await enter_partner(pool, SystemClock(), sample.partner)
     for need in (SAMPLES[each] for each in sample.needs):
         other = Shelf(need, tmp_path, env, tokens)
         await other.published(other.file(need.document))

@@ -71,6 +71,19 @@ RIGHTS: Final[Mapping[str, str]] = {
     "event_source": "select, insert",
     "expiry_batch": "select, insert, update(body sent_at done_at expired skipped points)",
     "expiry_run": "select, insert, update(found_day found_member found_program swept_at finished_at)",
+    "exchange": (
+        "select, insert, delete, update(key fingerprint actor source state reason detail reference"
+        " asked_at sent_at credited_at ended_at changed_at due_at late_at attempts turns file)"
+    ),
+    "exchange_link": (
+        "select, insert, update(digest number holder shown state code_digest code_until tries"
+        " verified_at usable_from ended_at ended_by reason)"
+    ),
+    "exchange_position": "select, insert",
+    "exchange_programme": "select, insert, update(status changed_at changed_by approved_by approved_at reason)",
+    "exchange_standing": "select, insert, update(last_n balance)",
+    "exchange_turn": "select, insert",
+    "exchange_use": "select, insert, update(points)",
     "hold": "select, insert, update(status settled_seq)",
     "journal_accounts": "select, insert",
     "journey": "select, insert, update(status changed_at changed_by approved_by approved_at reason)",

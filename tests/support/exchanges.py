@@ -1,73 +1,73 @@
-"""A programme, and exchanges that came to their states, for tests."""
+"""Exchanges for tests: documents of programmes, what is published around them, and partners."""
 
-from datetime import UTC, datetime
-from decimal import Decimal
-from typing import Any
-from uuid import uuid4
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
 
-from abacus.exchanges.decide.exchange import Exchange, State
-from abacus.exchanges.decide.programme import ByHttp, Direction, Money, Offered, Prefunded, Programme
-from abacus.exchanges.decide.terms import Ratio, Terms
+from abacus.cli.examples import example_cards
+from abacus.core.clock import Clock
+from abacus.documents.stated import Change
+from abacus.exchanges.decide.programme import Programme
+from abacus.exchanges.decide.programme_reader import parse_programme
+from abacus.exchanges.decide.publications import ExchangePublications
+from abacus.exchanges.programme_store import ProgrammeStore
+from abacus.exchanges.publications import exchange_publications
+from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
+from abacus.intake.partners.store import PartnerStore
+from abacus.ledger.types.limits import Limits
 from abacus.platform.postgres import Pool
-from abacus.platform.sql import Statement, columns, parameters
+from abacus.pricing.decide.card import PublishedCard
 
-NOW = datetime(2026, 7, 10, 12, tzinfo=UTC)
-PROGRAMME = Programme(
-    name="skymiles",
-    partner="skyline",
-    country="SG",
-    program="GRP",
-    unit="miles",
-    timezone="Asia/Singapore",
-    starts_at=datetime(2026, 1, 1, tzinfo=UTC),
-    ends_at=datetime(2027, 1, 1, tzinfo=UTC),
-    directions={Direction.OUT: Offered(Terms(Ratio(5, 2), 500, 500, 100_000), Decimal("0.01"))},
-    carrier=ByHttp("https://skyline.example"),
-    money=Money("SGD", "SR", Prefunded(Decimal(50))),
-    version=1,
-)
-_INSERT = Statement(f"insert into exchange ({columns(Exchange)}) values ({parameters(Exchange)})")
+NOW: Final = datetime.now(UTC).replace(microsecond=0)
+DAY: Final = timedelta(days=1)
+CARDS: Final = {card.scope: PublishedCard(card, 1) for card in example_cards()}
+SKYMILES: Final[Mapping[str, Any]] = {
+    "name": "skymiles",
+    "country": "SG",
+    "timezone": "Asia/Singapore",
+    "starts_at": (NOW - DAY).isoformat(),
+    "ends_at": (NOW + 30 * DAY).isoformat(),
+    "partner": "skyline",
+    "program": "GRP",
+    "unit": "miles",
+    "out": {"give": 5, "get": 2, "minimum": 1000, "multiple": 500, "maximum": 100_000, "price": "0.012"},
+    "in": {"give": 2, "get": 3, "minimum": 1000, "multiple": 100, "maximum": 50_000, "price": "0.004"},
+    "carrier": {"url": "https://loyalty.skyline.example/abacus"},
+    "money": {"currency": "SGD", "tax_code": "ZR", "alert_below": "20000"},
+}
 
 
-def exchange(**fields: Any) -> Exchange:
-    """One of 2,500 points for 1,000 miles that was sent."""
-    row = Exchange(
-        exchange_id=uuid4(),
-        direction=Direction.OUT,
-        programme="skymiles",
-        version=1,
-        partner="skyline",
-        member_id="bob",
-        program="GRP",
-        country="SG",
-        link_id=uuid4(),
-        points=2500,
-        theirs=1000,
-        fee=0,
-        key=None,
-        fingerprint="",
-        actor="app",
-        source="partner:app",
-        state=State.SENT,
-        reason=None,
-        detail=None,
-        reference=None,
-        quoted_at=NOW,
-        expires_at=NOW,
-        asked_at=NOW,
-        sent_at=NOW,
-        credited_at=None,
-        ended_at=None,
-        changed_at=NOW,
-        due_at=None,
-        late_at=None,
-        attempts=1,
-        turns=1,
-        file=None,
+def around(now: datetime = NOW) -> ExchangePublications:
+    return ExchangePublications(now=now, cards=CARDS, partners={"skyline"}, segments={"regulars"})
+
+
+def programme(**changed: Any) -> Programme:
+    """A programme that is in force."""
+    return parse_programme({**SKYMILES, **changed}, around()).numbered(1)
+
+
+async def enter_partner(pool: Pool, clock: Clock, name: str = "skyline") -> None:
+    """A partner whose programmes can be published."""
+    partner = Partner(
+        partner_id=name,
+        name=name.title(),
+        fixed_points=False,
+        computed_points=True,
+        countries=(),
+        card_scope=None,
+        requests_per_minute=600,
+        signing_secret=None,
+        created_at=clock.now(),
+        created_by="person:ann",
+        disabled_at=None,
     )
-    return row._replace(**fields)
+    await PartnerStore(pool, clock).create(partner, Limits(), LIVE_KEY.new())
 
 
-async def enter(pool: Pool, row: Exchange) -> Exchange:
-    await pool.execute(*_INSERT(**row._asdict()))
-    return row
+async def run_programme(pool: Pool, document: Mapping[str, Any] = SKYMILES) -> Programme:
+    """Publishes a version and approves it. The partner and the card of its country have to be there."""
+    published, store = await exchange_publications(pool, NOW, to_private=True), ProgrammeStore(pool)
+    (submitted,) = await store.publish([parse_programme(document, published)], published, Change("person:ann", NOW))
+    named = submitted.document
+    approval = Change("person:ann", NOW, approved_by="person:eve")
+    return (await store.approve(named.name, named.version, published, approval)).document

@@ -26,7 +26,7 @@ async def apply(
     as_json: AsJson = False,
 ) -> None:
     """Publish the documents of DIR: cards in rates/, sources in events/, then counters/, downstreams/, categories/,
-    contact/, places/, offers/, rewards/, campaigns/ and accounts/.
+    contact/, places/, offers/, rewards/, campaigns/, journeys/, exchanges/ and accounts/.
 
     What needs a second person is submitted. What is published and has no file stays as it is, and is told.
     """

@@ -15,6 +15,7 @@ _KINDS: Final[Mapping[str, str]] = {
     "campaign": "campaign",
     "reward": "reward",
     "reward_pool": "pool of codes",
+    "programme": "exchange programme",
     "journey": "journey",
     "counter": "counter",
     "source": "source of events",

@@ -11,8 +11,10 @@ from abacus.core.fields import EARLIEST
 from abacus.documents.decide.heading import NAME_PATTERN
 from abacus.documents.decide.term_version import TermVersion
 from abacus.documents.decide.version_words import Labels
+from abacus.engage.asking.decide.sides import RequestSides
 from abacus.exchanges.decide.terms import Terms
 
+SIDES: Final = RequestSides("exchange", "a request for an exchange")  # of rules
 LABELS: Final = Labels("programme", NAME_PATTERN, "skymiles")
 
 

@@ -21,6 +21,11 @@ class Terms(NamedTuple):
     multiple: int
     maximum: int
 
+    @property
+    def fewest(self) -> int:
+        """The first allowed step from the minimum on."""
+        return self._in_steps(self.minimum)
+
     def credit_for(self, points: int) -> int:
         return points * self.ratio.get // self.ratio.give
 

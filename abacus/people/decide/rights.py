@@ -23,6 +23,7 @@ _ALLOWED_BY: Final[Mapping[Deed, frozenset[Role]]] = {
     Deed.EDIT_CAMPAIGNS: frozenset({Role.COUNTRY_EDITOR}),
     Deed.EDIT_OFFERS: frozenset({Role.COUNTRY_EDITOR}),
     Deed.EDIT_REWARDS: frozenset({Role.COUNTRY_EDITOR}),
+    Deed.EDIT_EXCHANGES: frozenset({Role.COUNTRY_EDITOR}),
     Deed.EDIT_JOURNEYS: frozenset({Role.COUNTRY_EDITOR}),
     Deed.EDIT_PLACES: frozenset({Role.COUNTRY_EDITOR}),
     Deed.PUBLISH_DOWNSTREAMS: frozenset({Role.OPERATOR}),

@@ -14,6 +14,7 @@ ABOUT: Final[Mapping[ApprovalKind, str]] = {
     ApprovalKind.CAMPAIGN: "campaign",
     ApprovalKind.OFFER: "offer",
     ApprovalKind.REWARD: "reward",
+    ApprovalKind.EXCHANGE_PROGRAMME: "programme",
     ApprovalKind.JOURNEY: "journey",
     ApprovalKind.JOURNEY_MIGRATION: "journey",
     ApprovalKind.REGIONS: "regions",

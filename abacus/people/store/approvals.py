@@ -53,6 +53,7 @@ _DEEDS: Final[Mapping[str, Deed]] = {
     ApprovalKind.CAMPAIGN: Deed.EDIT_CAMPAIGNS,
     ApprovalKind.OFFER: Deed.EDIT_OFFERS,
     ApprovalKind.REWARD: Deed.EDIT_REWARDS,
+    ApprovalKind.EXCHANGE_PROGRAMME: Deed.EDIT_EXCHANGES,
     ApprovalKind.JOURNEY: Deed.EDIT_JOURNEYS,
     ApprovalKind.JOURNEY_MIGRATION: Deed.EDIT_JOURNEYS,
     ApprovalKind.CONTACT_POLICY: Deed.PUBLISH_CONTACT,

@@ -19,6 +19,7 @@ class ApprovalKind(StrEnum):
     CAMPAIGN = "campaign"
     OFFER = "offer"
     REWARD = "reward"
+    EXCHANGE_PROGRAMME = "exchange_programme"
     JOURNEY = "journey"
     JOURNEY_MIGRATION = "journey_migration"
     CONTACT_POLICY = "contact_policy"

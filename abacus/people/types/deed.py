@@ -22,6 +22,7 @@ class Deed(StrEnum):
     EDIT_CAMPAIGNS = "edit-campaigns"  # draft, submit, pause, resume and end them
     EDIT_OFFERS = "edit-offers"  # the same, invite members to them, and publish categories
     EDIT_REWARDS = "edit-rewards"  # draft, submit, pause, resume and end them, and load their codes
+    EDIT_EXCHANGES = "edit-exchanges"  # draft, submit, pause, resume and end programmes with partners
     EDIT_JOURNEYS = "edit-journeys"  # draft, submit, pause, resume and end them
     EDIT_PLACES = "edit-places"  # load regions and places, and publish maps
     PUBLISH_DOWNSTREAMS = "publish-downstreams"  # and test, retire and rotate their secrets

@@ -25,6 +25,7 @@ from abacus.engage.notify.kind import CONTACT_POLICIES
 from abacus.engage.offers.decide.publications import OfferPublications
 from abacus.engage.offers.kind import OFFERS
 from abacus.engage.rewards.kind import REWARDS
+from abacus.exchanges.kind import PROGRAMMES
 from abacus.oversight.closing.decide.accounts_form import Known
 from abacus.oversight.closing.decide.journal_accounts import KINDS
 from abacus.oversight.closing.kind import JOURNAL_ACCOUNTS
@@ -39,6 +40,7 @@ from abacus.signals.places.kind import MAPS
 from tests.engage.campaigns.offers import AROUND, SOURCES
 from tests.engage.journeys.examples import AROUND as TRAVELS
 from tests.engage.journeys.written import BY_CALL, EXPIRING, FULL, OF_SEGMENT
+from tests.support.exchanges import around as exchanging
 from tests.support.rewards import COFFEE, around
 
 _RULE: Final = {"operator": "not", "conditions": [{"operator": "in", "lhs": "var.vertical", "rhs": ["food"]}]}
@@ -193,6 +195,42 @@ _CARD: Final = to_document(next(each for each in example_cards() if each.tier_po
 
 
 _FULFILLED: Final = {"webhook": "vouchers", "partner": "voucher_house", "late_after": "2h"}
+_PROGRAMME: Final[Mapping[str, Any]] = {
+    "name": "skymiles",
+    "about": "All that a programme can say",
+    "country": "SG",
+    "timezone": "Asia/Singapore",
+    "starts_at": "2026-03-01T00:00:00+08:00",
+    "ends_at": "2036-04-01T00:00:30+08:00",
+    "partner": "skyline",
+    "program": "GRP",
+    "unit": "miles",
+    "quote_for": "15m",
+    "late_after": "1d",
+    "cancel_after": "3d",
+    "cooling_off": "7d",
+    "reverses_for": "30d",
+    "review_above": 50_000,
+    "out": {
+        "give": 5,
+        "get": 2,
+        "minimum": 1000,
+        "multiple": 500,
+        "maximum": 100_000,
+        "price": "0.012",
+        "fee": 50,
+        "caps": {"member_day": 5000, "member_month": 20_000, "day": 1_000_000, "ever": 100_000_000},
+    },
+    "in": {"give": 2, "get": 3, "minimum": 1000, "multiple": 100, "maximum": 50_000, "price": "0.004"},
+    "when": {"operator": "and", "conditions": [{"operator": "eq", "lhs": "exchange.country", "rhs": "SG"}]},
+    "carrier": {"url": "https://loyalty.skyline.example/abacus", "remembers_refusals": False},
+    "money": {"currency": "SGD", "tax_code": "ZR", "alert_below": "20000"},
+}
+_BY_FILES: Final[Mapping[str, Any]] = {
+    **_PROGRAMME,
+    "carrier": {"place": "s3://skyline-files/abacus", "cut_off": "18:30"},
+    "money": {"currency": "SGD", "tax_code": "ZR", "credit_limit": "50000"},
+}
 _REWARD: Final[Mapping[str, Any]] = {
     **COFFEE,
     "about": "For loyal members",
@@ -248,6 +286,8 @@ ROWS: Final = {
     "journeys by a call": Row(JOURNEYS, TRAVELS, BY_CALL),
     "journeys of a segment": Row(JOURNEYS, TRAVELS, OF_SEGMENT),
     "journeys of expiring points": Row(JOURNEYS, TRAVELS, EXPIRING),
+    "exchanges": Row(PROGRAMMES, exchanging(), _PROGRAMME),
+    "exchanges by files": Row(PROGRAMMES, exchanging(), _BY_FILES),
     "counters": Row(COUNTERS, CounterPublications(SOURCES), _COUNTER),
     "downstreams": Row(DOWNSTREAMS, Allowed(to_private=False), _DOWNSTREAM),
     "own downstreams": Row(DOWNSTREAMS, Allowed(to_private=False), _OWN),

@@ -18,7 +18,7 @@ from abacus.exchanges.types import PartnerStatement, StatementLine, StatementSta
 from abacus.people.types.person import Actor
 from abacus.platform.postgres import Pool
 from abacus.programs.expiry.decide.month import Month
-from tests.support.exchanges import NOW, PROGRAMME, enter, exchange
+from tests.support.exchange_rows import NOW, PROGRAMME, enter, exchange
 from tests.support.fixed_clock import FixedClock
 
 DAY = date(2026, 7, 8)

@@ -14,7 +14,7 @@ from abacus.exchanges.decide.heard import Heard, Silence
 from abacus.exchanges.decide.matching import BreakKind
 from abacus.exchanges.types import Account, Match, PartnerStatement, StatementLine, StatementState, Transfer
 from abacus.platform.postgres import Pool
-from tests.support.exchanges import PROGRAMME
+from tests.support.exchange_rows import PROGRAMME
 from tests.support.fixed_clock import FixedClock
 
 NOW = datetime(2026, 7, 3, 12, tzinfo=UTC)

@@ -17,7 +17,7 @@ from abacus.exchanges.decide.programme import ByFile
 from abacus.exchanges.decide.transfer_file import FileName, digest
 from abacus.exchanges.types import Account, Transfer
 from abacus.platform.postgres import Pool
-from tests.support.exchanges import PROGRAMME, enter, exchange
+from tests.support.exchange_rows import PROGRAMME, enter, exchange
 from tests.support.fixed_clock import FixedClock
 
 DAY = date(2026, 7, 10)

@@ -30,6 +30,7 @@ _KINDS: Final = {
     "campaign": "a campaign",
     "reward": "a reward",
     "reward_pool": "a pool of codes",
+    "programme": "an exchange programme",
     "journey": "a journey",
     "contact": "a contact policy",
     "card": "a rate card",

@@ -15,6 +15,7 @@ from abacus.console.web.page import Page
 from abacus.console.web.parts import Part
 from abacus.core.fields import Fault
 from abacus.core.points import MAX_POINTS, plain
+from abacus.engage.asking.standings import standings_of
 from abacus.engage.rewards.decide.delivered import delivered
 from abacus.engage.rewards.decide.publications import RewardPublications
 from abacus.engage.rewards.decide.reward import Reward
@@ -22,7 +23,6 @@ from abacus.engage.rewards.desk import RewardDesk
 from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.preview import Foreseen, Look, RewardPreview
 from abacus.engage.rewards.redemption_desk import MOST_PIECES
-from abacus.engage.asking.standings import standings_of
 from abacus.people.types.deed import Deed
 from abacus.pricing.store.cards import CardReader
 

@@ -1,0 +1,7 @@
+"""The commands of exchanges with partners."""
+
+from typing import Final
+
+COMMANDS: Final = {
+    "exchanges": "commands:app",
+}
