@@ -114,5 +114,10 @@ class Programme(TermVersion):
 
     __hash__ = TermVersion.__hash__
 
+    @property
+    def remembers_refusals(self) -> bool:
+        """Whether a refusal of the partner is one for ever."""
+        return not isinstance(self.carrier, ByHttp) or self.carrier.remembers_refusals
+
     def numbered(self, version: int) -> "Programme":
         return replace(self, version=version)
