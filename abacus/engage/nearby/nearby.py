@@ -7,17 +7,17 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.engage.nearby.decide.ask import Around, Categories, MaySee, Near, NearbyAsk, Where
+from abacus.engage.nearby.decide.clockwork import SECOND
 from abacus.engage.nearby.decide.here import Here, OnOffer, PlacesOnOffer
 from abacus.engage.nearby.decide.meaning import Meaning, tags_of
 from abacus.engage.nearby.decide.territory import RegionIds, Territory
 from abacus.engage.nearby.offers_here import Grounds, MembersHere, OffersHere
 from abacus.engage.offers.decide.armed import Armed
-from abacus.engage.offers.decide.asked import micros
 from abacus.engage.offers.decide.offer_index import OfferIndex
 from abacus.platform.loop_turn import LoopTurn
 from abacus.platform.reading.caches import Caches
 from abacus.platform.reading.decide.lifetimes import Lifetimes
-from abacus.platform.reading.types import Answer, Route
+from abacus.platform.reading.types import Route
 from abacus.signals.places.decide.country_map import Maps
 from abacus.signals.places.decide.opening import Opening
 from abacus.signals.places.decide.place_index import Keep, PlaceIndex
@@ -32,9 +32,8 @@ _OF_TAG: Final = 120
 _OLD_S: Final = 40.0  # three readings of what is kept in memory have failed
 _TOO_OLD_S: Final = 600.0
 
-# The countries that the caller may see, the regions of a point, what places there have their meanings from, and since
-# when the clock has changed nothing there.
-_Key: TypeAlias = tuple[tuple[str, ...], RegionIds, Grounds, int]
+# The countries that the caller may see, the regions of a point, and what places there have their meanings from.
+_Key: TypeAlias = tuple[tuple[str, ...], RegionIds, Grounds]
 
 
 class _Counted(NamedTuple):
@@ -67,10 +66,15 @@ class Nearby:
         self._ground = ground
         self._offers = offers
         self._clock = clock
-        self._since: dict[tuple[tuple[str, ...], RegionIds], int] = {}
         self._opened: tuple[datetime, Maps, Opening] | None = None
         route = Route[_Key, _Counted](
-            ROUTE, _LIFETIMES, _MOST_BYTES, size_of=_size_of, tags_of=lambda _, counted: counted.tags, within_s=None
+            ROUTE,
+            _LIFETIMES,
+            _MOST_BYTES,
+            size_of=_size_of,
+            tags_of=lambda _, counted: counted.tags,
+            until_of=lambda counted: counted.on_offer.until / SECOND,
+            within_s=None,
         )
         self._cache = caches.of(route, self._counted)
         index.hear(self)
@@ -86,7 +90,6 @@ class Nearby:
         self._cache.drop([_tag_of_cell(each) for each in cells])
 
     def regions_changed(self) -> None:
-        self._since.clear()
         self._cache.drop_all()
 
     async def reach(self, version: int) -> None:
@@ -99,14 +102,14 @@ class Nearby:
     async def around(self, ask: NearbyAsk, may_see: MaySee, members: MembersHere) -> Around:
         known_s, territory, places = self._known_s(), self._ground.territory(), self._ground.places()
         where, now = _where(territory, ask.point, may_see), self._clock.now()
-        opening, at = self._opening(now), micros(now)
+        opening = self._opening(now)
         keep = _kept(ask, territory.countries(), may_see, opening)
         near = await nearest_in_turns(places, ask.point, ask.k, ask.radius_m, keep, sought=ask.sought, turn=LoopTurn())
         meanings = list(self._offers.meanings((place, territory.regions_of(place)) for place, _ in near))
         if ask.member_id is not None:
             here = await members.told(meanings, ask.member_id)
         else:
-            here = await self._offers.all_of_everybody(meanings, at)
+            here = await self._offers.all_of_everybody(meanings)
         told = [
             Near(place, metres, opening.is_open(place), each.value)
             for (place, metres), each in zip(near, here, strict=True)
@@ -128,22 +131,14 @@ class Nearby:
         countries = tuple(sorted(filter(may_see, territory.countries()))) if where.regions else ()
         if not countries:
             return Categories(where, OnOffer((), ()), 0.0, is_degraded=known_s > _OLD_S)
-        answer = await self._on_offer(countries, regions)
+        answer = await self._cache.get((countries, regions, self._offers.grounds(countries)))
         on_offer, age_s = answer.value.on_offer, answer.age_s + answer.value.age_s
         is_old = known_s > _OLD_S
         return Categories(where, on_offer, max(age_s, known_s if is_old else 0.0), on_offer.is_degraded or is_old)
 
-    async def _on_offer(self, countries: tuple[str, ...], regions: RegionIds) -> Answer[_Counted]:
-        now, asked, grounds = micros(self._clock.now()), (countries, regions), self._offers.grounds(countries)
-        answer = await self._cache.get((*asked, grounds, self._since.get(asked, 0)))
-        while (until := answer.value.on_offer.until) <= now:
-            self._since[asked] = until
-            answer = await self._cache.get((*asked, grounds, until))
-        return answer
-
     async def _counted(self, key: _Key) -> _Counted:
         """What is on offer there for everybody. Places that mean the same are asked for once."""
-        countries, regions, *_ = key
+        countries, regions, _ = key
         places, turn = self._ground.places(), LoopTurn()
         found, known, age_s = PlacesOnOffer(), dict[Meaning, Here](), 0.0
         for id_ in [*self._ground.territory().within(regions)]:

@@ -6,13 +6,12 @@ from typing import Final, NamedTuple, TypeAlias
 
 from abacus.core.clock import Clock
 from abacus.core.errors import SetAside
-from abacus.engage.nearby.decide.clockwork import unchanged_until
+from abacus.engage.nearby.decide.clockwork import SECOND, unchanged_until
 from abacus.engage.nearby.decide.here import NOTHING_HERE, Here, best_of, points_a_unit
 from abacus.engage.nearby.decide.meaning import KeysInUse, Meaning, Priced, spot_of, tags_of
 from abacus.engage.offers.decide.armed import Armed
 from abacus.engage.offers.decide.ask import Answer as Offered
 from abacus.engage.offers.decide.ask import Ask, Scenario, Shown
-from abacus.engage.offers.decide.asked import micros
 from abacus.engage.offers.decide.asker import Asker, Question
 from abacus.engage.offers.decide.currencies import exact_units
 from abacus.engage.offers.decide.offer_index import OfferIndex
@@ -33,9 +32,6 @@ _LIFETIMES: Final = Lifetimes(fresh_s=30.0, stale_s=270.0, away_s=300.0)
 _OF_KEY: Final = 400  # bytes
 _NOTHING: Final = Answer(NOTHING_HERE, 0.0)
 _TRY_AGAIN: Final = 5_000_000  # microseconds until what is missing is looked for again
-
-# A meaning, and since when the clock has changed nothing of its offers: 0 until it first did.
-_Key: TypeAlias = tuple[Meaning, int]
 
 # How often the keys that offers speak of have changed, and the card and the typical purchase of each country.
 Grounds: TypeAlias = tuple[int, tuple[tuple[str, int] | None, ...]]
@@ -78,13 +74,13 @@ class OffersHere:
         self._meant: dict[str, _Meant] = {}
         self._equal: dict[Meaning, Meaning] = {}  # one object for all that are equal
         self._priced: dict[str, tuple[PublishedCard, object, Priced]] = {}
-        self._since: dict[Meaning, int] = {}
-        route = Route[_Key, Here](
+        route = Route[Meaning, Here](
             ROUTE,
             _LIFETIMES,
             _MOST_BYTES,
             size_of=lambda _, here: _OF_KEY + len(here.offers),
-            tags_of=lambda key, _: key[0].tags(),
+            tags_of=lambda meaning, _: meaning.tags(),
+            until_of=lambda here: here.until / SECOND,
             within_s=None,
         )
         self._cache = caches.of(route, self._computed)
@@ -129,7 +125,6 @@ class OffersHere:
             self._keys_seen = self._keys.changes
             self._meant.clear()
             self._equal.clear()
-            self._since.clear()
         meant = self._meant.get(place.id)
         if meant is not None and meant.regions is regions and meant.priced is priced:
             return meant.meaning
@@ -155,21 +150,13 @@ class OffersHere:
         self._priced[country] = card, map_, priced
         return priced
 
-    async def all_of_everybody(self, meanings: Iterable[Meaning | None], now: int) -> list[Answer[Here]]:
-        return [_NOTHING if each is None else await self.of_everybody(each, now) for each in meanings]
+    async def all_of_everybody(self, meanings: Iterable[Meaning | None]) -> list[Answer[Here]]:
+        return [_NOTHING if each is None else await self.of_everybody(each) for each in meanings]
 
-    async def of_everybody(self, meaning: Meaning, now: int | None = None) -> Answer[Here]:
-        """`now` in microseconds, where the caller knows it."""
-        if now is None:
-            now = micros(self._clock.now())
-        answer = await self._cache.get((meaning, self._since.get(meaning, 0)))
-        while answer.value.until <= now:
-            self._since[meaning] = answer.value.until
-            answer = await self._cache.get((meaning, answer.value.until))
-        return answer
+    async def of_everybody(self, meaning: Meaning) -> Answer[Here]:
+        return await self._cache.get(meaning)
 
-    async def _computed(self, key: _Key) -> Here:
-        meaning, _ = key
+    async def _computed(self, meaning: Meaning) -> Here:
         at = self._clock.now()
         answer = await self._answered(self._qualifier, meaning, None)
         item = meaning.item()

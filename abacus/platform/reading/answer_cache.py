@@ -192,17 +192,21 @@ class AnswerCache(Generic[Key, Value]):
             raise Unavailable(self.route.name, f"version {version} is not there yet") from None
 
     async def _found(self, key: Key, at_least: Version) -> Kept[Key, Value]:
-        """Waits for a computation that is under way, if nothing has changed since it was begun."""
-        asked = self._changes
+        """Waits for a computation that is under way, if nothing has changed since it was begun, nor the clock makes it
+        wrong.
+        """
+        asked, asked_at = self._changes, self._monotonic()
         while (flight := self._flights.get(key)) is not None:
             is_new_enough = flight.began >= asked and covers(flight.version, at_least)
             outcome = await flight.outcome()
             if outcome is None or not is_new_enough:
                 continue
-            self._figures.waits.inc()
             if isinstance(outcome, Exception):
+                self._figures.waits.inc()
                 raise outcome
-            return outcome
+            if asked_at < outcome.gone_at:
+                self._figures.waits.inc()
+                return outcome
         return await self._flown(key)
 
     async def _flown(self, key: Key) -> Kept[Key, Value]:

@@ -1,7 +1,6 @@
 """What is near a point, at work: a few regions that share borders, places on both sides of them, and any offers."""
 
-import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -137,14 +136,18 @@ class Served:
         return Here(offers_told(best_of(shown), "SGD"), len(shown), earns)
 
 
-def served(*offers: Offer, monotonic: Callable[[], float] = time.monotonic) -> Served:
+def served(*offers: Offer) -> Served:
     clock, index, book = FixedClock(NOW), OfferIndex(), CardBook([CARD])
     for each in offers:
         index.put(each, None)
     qualifier = Qualifier(
         lambda: index, lambda: book, members=Strangers(), segments=dict, facts=FactRegistry(), clock=clock
     )
-    ground, caches = StandingGround(regions(*REGIONS), *PLACES), Caches(clock, settings={}, monotonic=monotonic)
+
+    def seconds() -> float:
+        return (clock.now() - NOW).total_seconds()
+
+    ground, caches = StandingGround(regions(*REGIONS), *PLACES), Caches(clock, settings={}, monotonic=seconds)
     here = OffersHere(qualifier, index, ground.maps, caches, clock=clock, write=offers_told)
     return Served(clock, index, qualifier, ground, here, Nearby(ground, here, index, caches, clock=clock))
 

@@ -171,13 +171,11 @@ async def test_categories_follow_from_the_typical_purchase() -> None:
 
 
 async def test_what_is_counted_is_as_old_as_its_oldest_part() -> None:
-    seconds = [0.0]
-    at = served(CENTRE, monotonic=lambda: seconds[0])
+    at = served(CENTRE)
     await around(at)
-    seconds[0] = 20.0
-    assert (await at.nearby.categories((103.3, 1.5), lambda _: True)).age_s == 20.0
-    seconds[0] = 21.0
-    assert (await at.nearby.categories((103.3, 1.5), lambda _: True)).age_s == 21.0
+    for seconds in (20, 21):
+        at.clock.set(NOW + timedelta(seconds=seconds))
+        assert (await at.nearby.categories((103.3, 1.5), lambda _: True)).age_s == seconds
 
 
 async def test_what_is_old_is_told_and_then_nothing_is() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from itertools import pairwise
+from math import inf
 
 import pytest
 from prometheus_client import Gauge
@@ -199,6 +200,19 @@ async def test_the_clock_alone_makes_an_answer_wrong() -> None:
     assert await scene.ask("pho") == (2, 0)
     scene.edition = 3
     assert await scene.ask("pho") == (3, 0), "its end is over before it was computed"
+
+
+async def test_who_asks_once_the_clock_has_made_it_wrong_joins_no_earlier_computation() -> None:
+    ends = NOON.timestamp() + 7
+    scene = Scene(ROUTE._replace(until_of=lambda dish: ends if dish.edition == 1 else inf))
+    scene.flows.clear()
+    before = asking(scene, "pho")
+    await scene.begun_times("pho", 1)
+    scene.edition = 2  # as of the moment at which the first one ends
+    scene.passes(7)
+    after = asking(scene, "pho")
+    scene.flows.set()
+    assert [(await before)[0], (await after)[0]] == [1, 2]
 
 
 async def test_answers_that_were_computed_together_are_not_refreshed_together() -> None:

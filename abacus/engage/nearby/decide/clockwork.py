@@ -7,7 +7,8 @@ from abacus.engage.offers.decide.armed import Armed
 from abacus.engage.offers.decide.asked import Asked
 
 NEVER: Final = 2**63
-_MINUTE: Final = 60_000_000  # microseconds
+SECOND: Final = 1_000_000  # microseconds
+_MINUTE: Final = 60 * SECOND
 _QUARTER: Final = 15 * _MINUTE
 _DAY: Final = 24 * 60  # minutes
 
