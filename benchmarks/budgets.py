@@ -28,7 +28,6 @@ from abacus.signals.counters.kind import COUNTERS, held_sources
 from abacus.signals.events.decide.source import parse_source
 from abacus.signals.events.kind import SOURCES, Reserved
 from abacus.signals.places.place_store import PlaceStore
-from abacus.signals.places.region_desk import prepare
 from abacus.signals.places.region_store import Loading, RegionStore
 from benchmarks.api import MEMBERS, free_port, is_up, load_all
 from benchmarks.budget_requests import COUNTRY, ROUTES, Route
@@ -38,6 +37,7 @@ from benchmarks.offer_asking import put_in_force
 from benchmarks.pipeline import worker
 from benchmarks.region_examples import net
 from benchmarks.report import Figure
+from tests.support.editions import edition_of
 
 BUDGETS: Final = Path(__file__).with_suffix(".json")
 MOST: Final = 1.5  # times its budget
@@ -106,8 +106,8 @@ async def _furnish(pool: Pool, settings: Settings) -> None:
     await pool.execute(_ENTER)
     await put_in_force(pool, _OFFERS)
     await PlaceStore(pool).enter([*places(_PLACES)], now)
-    prepared = prepare(COUNTRY, [*net(_ROWS, _ROWS, south_west=(100.0, 1.0), size=_SIDE, jags=3)], lambda _: None)
-    await RegionStore(pool).load(prepared, Loading("person:benchmark", now, waits=False), nothing_else)
+    edition = edition_of(COUNTRY, [*net(_ROWS, _ROWS, south_west=(100.0, 1.0), size=_SIDE, jags=3)])
+    await RegionStore(pool).load(edition, Loading("person:benchmark", now, waits=False), nothing_else)
     looked = Reserved((), settings.events_topic).look
     (weather,) = await DocumentStore(pool, SOURCES).publish([parse_source(_SOURCE)], looked, by="benchmark", now=now)
     counter = parse_definition(_COUNTER, {"weather": weather.document})

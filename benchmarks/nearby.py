@@ -17,7 +17,6 @@ from abacus.platform.postgres import Pool, nothing_else, open_pool
 from abacus.platform.settings import Settings
 from abacus.signals.places.decide.region import Region
 from abacus.signals.places.place_store import PlaceStore
-from abacus.signals.places.region_desk import prepare
 from abacus.signals.places.region_store import Loading, Prepared, RegionStore
 from benchmarks import nearby_examples
 from benchmarks.callers import entered_partner
@@ -26,6 +25,7 @@ from benchmarks.nearby_in_process import READY
 from benchmarks.offer_asking import put_these_in_force
 from benchmarks.pipeline import environment
 from benchmarks.report import Figure, rate
+from tests.support.editions import edition_of
 
 PLACES: Final = 200_000
 OFFERS: Final = 20_000
@@ -50,8 +50,8 @@ async def measure(directory: Path, *, short: bool = False) -> list[Figure]:
         key = await entered_partner(pool, awards=True, may_use_offers=True)
         await _laid_out(pool, places)
         await put_these_in_force(pool, nearby_examples.offers(offers, places))
-        before = prepare(COUNTRY, nearby_examples.regions(1), _silent)
-        after = prepare(COUNTRY, [_renamed(each) for each in nearby_examples.regions(2)], _silent)
+        before = edition_of(COUNTRY, nearby_examples.regions(1))
+        after = edition_of(COUNTRY, [_renamed(each) for each in nearby_examples.regions(2)])
         await _in_force(pool, before)
         return _figures(places, offers, await _asked(pool, settings, key, seconds, after))
 
@@ -135,7 +135,3 @@ async def _in_force(pool: Pool, prepared: Prepared) -> None:
 def _renamed(region: Region) -> Region:
     """With an id that no region had before."""
     return replace(region, id=region.id.replace("zone", "area"))
-
-
-def _silent(_: float) -> None:
-    """Nobody is told of the progress."""

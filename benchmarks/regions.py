@@ -26,12 +26,12 @@ from abacus.signals.places.decide.point import Point, rounded
 from abacus.signals.places.decide.region import Region
 from abacus.signals.places.decide.region_file import Usual, read_regions
 from abacus.signals.places.decide.region_index import RegionIndex
-from abacus.signals.places.region_desk import prepare, silent
 from abacus.signals.places.region_directory import RegionDirectory
 from abacus.signals.places.region_store import Loading, Prepared, RegionStore
 from benchmarks.region_examples import net
 from benchmarks.regions_in_process import Looked, points
 from benchmarks.report import Figure
+from tests.support.editions import edition_of
 
 LONGEST_LOOK_US: Final = 3.0
 LONGEST_LOOK_OF_MANY_US: Final = 5.0
@@ -192,11 +192,11 @@ async def _changed(directory: Path, sizes: Sizes, regions: Sequence[Region]) -> 
 
 async def _editions(pool: Pool, asked: Sequence[Point], regions: Sequence[Region]) -> list[Figure]:
     load = partial(_load, pool)
-    await load(prepare("SG", regions, silent))
+    await load(edition_of("SG", regions))
     directory = RegionDirectory(pool)
     await directory.refresh()
     usual = await _answered(directory, asked, asyncio.create_task(asyncio.sleep(1.0)))
-    again = prepare("SG", [*regions[1:], replace(regions[0], id="new")], silent)
+    again = edition_of("SG", [*regions[1:], replace(regions[0], id="new")])
     gc.collect()
     gc.freeze()  # shapes, which a process that answers does not have
     began = time.perf_counter()

@@ -127,10 +127,7 @@ async def load_places(batch: PlaceBatch, request: Request) -> Response:
     summary="Load the regions of a country",
     responses=answered({200: (RegionsLoaded, "They are in force, or wait for a second person")}, 415, 422),
 )
-async def load_regions(
-    collection: RegionCollection,
-    request: Request,
-) -> Response:
+async def load_regions(collection: RegionCollection, request: Request) -> Response:
     """All regions of the one country that the features name. What changes more than the country's map allows waits for
     a person who agrees.
     """
@@ -139,7 +136,7 @@ async def load_regions(
     _check_country(call, _countries(collection.features, call))
     desk = call.rooms[RegionDesk]
     try:
-        file = await desk.read(await request.body())
+        file = await desk.read({"type": collection.type, "features": collection.features})
         _check_country(call, file.by_country)
         (compared,) = await desk.compare(file)
         loaded = await desk.enter(compared, call.agent)

@@ -16,7 +16,7 @@ from abacus.api.problems import problem_of_item
 from abacus.api.route_description import answered
 from abacus.signals.places.decide.position import EXAMPLE, PositionMessage
 from abacus.signals.places.metrics import POSITIONS_POSTED
-from abacus.signals.places.position_desk import MOST_IN_BATCH, PositionDesk, still_to_come
+from abacus.signals.places.position_desk import MOST_IN_BATCH, PositionDesk
 
 _TAKEN: Final = 202
 _ITEM: Final[TypeAdapter[PositionMessage]] = TypeAdapter(PositionMessage)
@@ -69,7 +69,7 @@ async def post_positions(batch: PositionBatch, request: Request) -> Response:
 def _read(item: object, within: str, now: datetime) -> PositionMessage:
     """Raises `ValidationError` and `ApiProblem`."""
     position = _ITEM.validate_python(item)
-    if still_to_come(position, now):
+    if position.is_still_to_come(now):
         fault = FieldFault(pointer=f"{within}/at", detail=f"{position.at.isoformat()} is still to come")
         raise ApiProblem("in-the-future", str(fault.detail), errors=[fault])
     return position

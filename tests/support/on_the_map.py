@@ -5,8 +5,8 @@ from abacus.platform.postgres import Pool, nothing_else
 from abacus.signals.places.decide.place import Place
 from abacus.signals.places.decide.region import Region
 from abacus.signals.places.place_store import PlaceStore
-from abacus.signals.places.region_desk import prepare
 from abacus.signals.places.region_store import Loading, RegionStore
+from tests.support.editions import edition_of
 
 
 def square(id_: str, west: float, east: float, priority: int = 0) -> Region:
@@ -31,7 +31,7 @@ def shop_at(id_: str, lon: float, merchant: str = "m-17") -> Place:
 async def load_regions(pool: Pool, *regions: Region) -> None:
     """From now on, these are the regions of Singapore."""
     loading = Loading("person:ann", SystemClock().now(), waits=False)
-    await RegionStore(pool).load(prepare("SG", regions, lambda _: None), loading, nothing_else)
+    await RegionStore(pool).load(edition_of("SG", regions), loading, nothing_else)
 
 
 async def load_places(pool: Pool, *places: Place) -> int:

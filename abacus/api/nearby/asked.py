@@ -13,8 +13,8 @@ from abacus.api.api_problem import FieldFault
 from abacus.api.problems import invalid
 from abacus.core.fields import DocumentFaults
 from abacus.core.ids import ID_PATTERN
-from abacus.engage.nearby.decide.ask import MOST_PLACES, WIDEST_RADIUS_M, NearbyAsk
-from abacus.signals.places.decide.place_index import Sought
+from abacus.engage.nearby.decide.ask import NearbyAsk
+from abacus.signals.places.decide.place_index import FARTHEST_M, MOST_K, Sought
 from abacus.signals.places.decide.point import Point, point
 
 _DECIMAL: Final = re.compile(r"-?[0-9]{1,3}(\.[0-9]{1,20})?")
@@ -135,8 +135,8 @@ def _member(text: str) -> str:
 
 
 _READERS: Final[Mapping[str, Callable[[str], Any]]] = {
-    "k": _whole(1, MOST_PLACES),
-    "radius": _whole(1, WIDEST_RADIUS_M),
+    "k": _whole(1, MOST_K),
+    "radius": _whole(1, FARTHEST_M),
     "open": _flag,
     "merchant": _value,
     "brand": _value,

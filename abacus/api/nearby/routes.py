@@ -24,17 +24,11 @@ from abacus.api.problems import invalid
 from abacus.api.route_description import answered, described
 from abacus.core.errors import Refused
 from abacus.core.ids import ID_PATTERN
-from abacus.engage.nearby.decide.ask import (
-    MOST_PLACES,
-    USUAL_PLACES,
-    USUAL_RADIUS_M,
-    WIDEST_RADIUS_M,
-    MaySee,
-    NearbyAsk,
-)
+from abacus.engage.nearby.decide.ask import MaySee, NearbyAsk
 from abacus.engage.nearby.nearby import Nearby
 from abacus.engage.nearby.offers_here import MembersHere
 from abacus.people.types.deed import Deed
+from abacus.signals.places.decide.place_index import FARTHEST_M, MOST_K, USUAL_K, USUAL_RADIUS_M
 from abacus.signals.places.decide.point import Point
 
 router = APIRouter(prefix="/v1", tags=["nearby"], route_class=LeanRoute, default_response_class=Response)
@@ -61,8 +55,8 @@ def _text(name: str, about: str) -> dict[str, Any]:
 
 _POINT: Final = (_degrees("lat", "north", 90, 1.3048), _degrees("lon", "east", 180, 103.8318))
 _SOUGHT: Final = (
-    _whole("k", "The most places.", MOST_PLACES, USUAL_PLACES),
-    _whole("radius", "Metres, within which they are.", WIDEST_RADIUS_M, USUAL_RADIUS_M),
+    _whole("k", "The most places.", MOST_K, USUAL_K),
+    _whole("radius", "Metres, within which they are.", FARTHEST_M, USUAL_RADIUS_M),
     _parameter("open", "Whether only places that are open now.", {"type": "boolean", "default": False}),
     _text("merchant", "Only of this merchant."),
     _text("brand", "Only of this brand."),

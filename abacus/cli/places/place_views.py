@@ -15,10 +15,10 @@ from abacus.signals.places.decide.country_map import Maps
 from abacus.signals.places.decide.opening import Opening
 from abacus.signals.places.decide.place import Place
 from abacus.signals.places.decide.place_document import to_document
-from abacus.signals.places.decide.place_index import Sought
+from abacus.signals.places.decide.place_index import FARTHEST_M, MOST_K, USUAL_K, USUAL_RADIUS_M, Sought
 from abacus.signals.places.decide.point import Point, point
 from abacus.signals.places.kind import MAPS, maps_at
-from abacus.signals.places.place_desk import FARTHEST_M, MOST_K, USUAL_K, USUAL_RADIUS_M, PlaceDesk
+from abacus.signals.places.place_desk import PlaceDesk
 
 _COLUMNS = ("metres", "place", "name", "merchant", "brand", "categories", "open")
 

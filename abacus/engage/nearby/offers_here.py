@@ -8,15 +8,15 @@ from abacus.core.clock import Clock
 from abacus.core.errors import SetAside
 from abacus.engage.nearby.decide.clockwork import SECOND, unchanged_until
 from abacus.engage.nearby.decide.here import NOTHING_HERE, Here, best_of, points_a_unit
-from abacus.engage.nearby.decide.meaning import KeysInUse, Meaning, Priced, spot_of, tags_of
+from abacus.engage.nearby.decide.meaning import KeysInUse, Meaning, Priced, tags_of
 from abacus.engage.offers.decide.armed import Armed
 from abacus.engage.offers.decide.ask import Answer as Offered
 from abacus.engage.offers.decide.ask import Ask, Scenario, Shown
 from abacus.engage.offers.decide.asker import Asker, Question
-from abacus.engage.offers.decide.currencies import exact_units
 from abacus.engage.offers.decide.offer_index import OfferIndex
 from abacus.engage.offers.decide.purchase import Purchases
-from abacus.engage.offers.decide.saving import half_up
+from abacus.engage.offers.decide.saving import rounded_units
+from abacus.engage.offers.decide.spot import spot_of
 from abacus.engage.offers.qualifier import OtherCountry, Qualifier
 from abacus.platform.reading.caches import Caches
 from abacus.platform.reading.decide.lifetimes import Lifetimes
@@ -144,8 +144,7 @@ class OffersHere:
         if known is not None and known[0] is card and known[1] is map_:
             return known[2]
         currency = card.card.currency
-        exact = exact_units(map_.typical_purchase, currency)
-        purchase = half_up(exact.numerator, exact.denominator)
+        purchase = rounded_units(map_.typical_purchase, currency)
         priced = Priced(card.name, currency, purchase, frozenset(card.card.verticals))
         self._priced[country] = card, map_, priced
         return priced

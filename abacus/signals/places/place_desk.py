@@ -13,15 +13,13 @@ from abacus.people.types.person import Actor
 from abacus.platform.loop_turn import LoopTurn
 from abacus.platform.postgres import Also, Pool, nothing_else, together
 from abacus.signals.places.decide.place import Place
-from abacus.signals.places.decide.place_index import PlaceIndex
+from abacus.signals.places.decide.place_index import FARTHEST_M, PlaceIndex
 from abacus.signals.places.decide.point import Point
 from abacus.signals.places.decide.sphere import Box, box_around
 from abacus.signals.places.place_store import Entered, PlaceStore, Spot, StoredPlace
 
-USUAL_K: Final = 20
-MOST_K: Final = 50
-USUAL_RADIUS_M: Final = 5_000
-FARTHEST_M: Final = 50_000
+_RADII_M: Final = (500, 5_000, FARTHEST_M)  # in which the nearest are looked for, one after the other
+_MOST_OF_A_LOOK: Final = 1_000
 
 
 class Loaded(NamedTuple):
@@ -61,6 +59,24 @@ class PlaceDesk:
             index.put(each)
             await turn.rest()
         return index
+
+    async def nearest(self, point: Point, k: int, country: str) -> list[tuple[Place, float]]:
+        """The places of a country that are nearest to a point, with their metres, up to `FARTHEST_M`. Few rows are read
+        where there are many places.
+        """
+        near: list[tuple[Place, float]] = []
+        for radius_m in _RADII_M:
+            index = PlaceIndex()
+            for each in await self._store.around(point, box_around(point, radius_m), country, _MOST_OF_A_LOOK):
+                index.put(each)
+            near = index.nearest(point, k, radius_m)
+            if len(near) == k:
+                break
+        return near
+
+    async def named(self, country: str, text: str, most: int) -> Sequence[Place]:
+        """The place of a country with this id; without one, at most so many whose names have the text in them."""
+        return await self._store.named(country, text, most)
 
     async def load(
         self,

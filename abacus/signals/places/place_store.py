@@ -59,6 +59,16 @@ select {_COLUMNS} from place
 where (:country::text is null or country = :country) and not removed and {_BETWEEN}
 order by id
 """)
+# In the order of distances on a plane, which are those on the sphere but for a hundredth.
+_NEAR: Final = Statement(f"""
+select {_COLUMNS} from place where country = :country and not removed and {_BETWEEN}
+order by power(lat - :lat, 2) + power(least(abs(lon - :lon), 360 - abs(lon - :lon)) * cosd(:lat), 2) limit :most
+""")
+_NAMED: Final = Statement(f"""
+select {_COLUMNS} from place
+where country = :country and not removed and (id = :text or strpos(lower(name), lower(:text)) > 0)
+order by id = :text desc, name, id limit :most
+""")
 _BOX: Final = Statement(f"""
 select id, name, lon, lat from place where country = :country and not removed and {_BETWEEN} order by id limit :most
 """)
@@ -182,6 +192,19 @@ class PlaceStore:
         async with passing_failures():
             rows = await self._pool.fetch(*_AROUND(country=country, **box._asdict()))
         return list(map(_place, rows))
+
+    async def around(self, point: Point, box: Box, country: str, most: int) -> Sequence[Place]:
+        """At most so many places of a country in a box, and of more those that are nearest to the point."""
+        lon, lat = point
+        asked = {"country": country, "lon": lon, "lat": lat, "most": most, **box._asdict()}
+        async with passing_failures():
+            return [_place(row) for row in await self._pool.fetch(*_NEAR(**asked))]
+
+    async def named(self, country: str, text: str, most: int) -> Sequence[Place]:
+        """The place with this id; without one, at most so many whose names have the text in them."""
+        async with passing_failures():
+            found = [_place(row) for row in await self._pool.fetch(*_NAMED(country=country, text=text, most=most))]
+        return found[:1] if found and found[0].id == text else found
 
     async def within(self, country: str, box: Box, most: int) -> Sequence[Spot]:
         """At most so many places of a country, where they stand."""

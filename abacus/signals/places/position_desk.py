@@ -1,10 +1,8 @@
 """Positions that partners post: published for the follower of positions, and kept nowhere else."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime
 from typing import Final
 
-from abacus.core.clock import CLOCKS_DIFFER_BY
 from abacus.core.errors import Unavailable
 from abacus.platform.kafka.publisher import DEPENDENCY, StreamMessage
 from abacus.signals.places.decide.position import PositionMessage
@@ -14,11 +12,6 @@ MOST_IN_BATCH: Final = 100
 
 # Returns when the topic of positions has every message. Raises `Unavailable` when that is not known.
 Publish = Callable[[Sequence[StreamMessage]], Awaitable[None]]
-
-
-def still_to_come(position: PositionMessage, now: datetime) -> bool:
-    """Whether a position says that it is of a later time, more than clocks differ."""
-    return position.at > now + CLOCKS_DIFFER_BY
 
 
 class PositionDesk:

@@ -24,7 +24,7 @@ from abacus.signals.places.decide.index_bytes import index_of
 from abacus.signals.places.decide.place_document import usual_country
 from abacus.signals.places.decide.point import Point
 from abacus.signals.places.decide.region import Region, RegionName
-from abacus.signals.places.decide.region_file import AtFeature, Usual, read_regions
+from abacus.signals.places.decide.region_file import AtFeature, RegionDocument, Usual, read_regions
 from abacus.signals.places.kind import MAPS, maps_at
 from abacus.signals.places.region_directory import RegionDirectory
 from abacus.signals.places.region_store import Loading, Prepared, RegionStore, Waiting
@@ -104,15 +104,15 @@ class RegionDesk:
         self._store = RegionStore(pool)
         self._kept: Recent[tuple[str, int], Mapping[str, Entered]] = Recent(_MOST_KEPT)
 
-    async def read(self, written: bytes, country: str | None = None, tell: Tell = silent) -> Read:
-        """The regions of a file. A region that names no country is of this one, or of the only one with a card. Raises
-        `DocumentFaults`.
+    async def read(self, given: bytes | RegionDocument, country: str | None = None, tell: Tell = silent) -> Read:
+        """The regions of a file, be it decoded or not. A region that names no country is of this one, or of the only
+        one with a card. Raises `DocumentFaults`.
         """
         maps = await self._maps()
         if country is not None and country not in maps.countries:
             raise Refused(f"{country} has no rate card; publish one first")
         usual = Usual(usual_country(country, maps.countries), maps, await self._store.ids())
-        return await self._apart(read_drawn, written, usual, tell)
+        return await self._apart(read_drawn, given, usual, tell)
 
     async def compare(self, file: Read) -> list[Compared]:
         """What the regions of each country change."""
@@ -211,15 +211,10 @@ class At(NamedTuple):
     nearest: tuple[RegionName, float] | None
 
 
-def read_drawn(written: bytes, usual: Usual, tell: Tell) -> Read:
+def read_drawn(given: bytes | RegionDocument, usual: Usual, tell: Tell) -> Read:
     """Raises `DocumentFaults`."""
-    file = read_regions(written, usual, tell)
+    file = read_regions(given, usual, tell)
     return Read({country: drawn(regions) for country, regions in file.by_country.items()}, file.mended)
-
-
-def prepare(country: str, regions: Sequence[Region], tell: Tell) -> Prepared:
-    given = drawn(regions)
-    return Prepared(country, *given, index_of(given, tell))
 
 
 def _proposal(made: Difference, waiting: Waiting, entries: Sequence[Entered]) -> Proposal:

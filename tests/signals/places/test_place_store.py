@@ -129,6 +129,35 @@ async def test_places_around_a_point_are_read_by_their_latitude(desk: PlaceDesk,
     assert await PlaceStore(pool).version() == 1
 
 
+async def test_the_nearest_places_are_looked_for_farther_and_farther(desk: PlaceDesk) -> None:
+    at = [point(1.3, 103.8 + metres / 111_165) for metres in (400, 450, 4_000, 40_000, 60_000)]
+    await load(desk, [shop(number)._replace(point=each) for number, each in enumerate(at)])
+    for k, farthest in ((1, 400), (2, 450), (3, 4_000), (5, 40_000)):
+        near = await desk.nearest(HERE, k, "SG")
+        assert [place.id for place, _ in near] == [f"s-{number:03}" for number in range(min(k, 4))]
+        assert near[-1][1] == pytest.approx(farthest, rel=0.01)
+    assert await desk.nearest(HERE, 1, "ID") == []
+
+
+async def test_of_many_places_the_nearest_are_read_across_the_antimeridian_too(desk: PlaceDesk) -> None:
+    there = [point(60.0, (179.999 + number / 100_000) % 360 - 360 * (number >= 100)) for number in range(1_200)]
+    await load(desk, [shop(number)._replace(point=each) for number, each in enumerate(there)])
+    near = await desk.nearest(there[600], 9, "SG")
+    assert {place.id for place, _ in near} == {f"s-{number:03}" for number in range(596, 605)}
+
+
+async def test_a_place_is_found_by_its_id_or_by_a_part_of_its_name(desk: PlaceDesk) -> None:
+    await load(desk, [shop(1, "Noodle Bar"), shop(2, "The noodle house"), shop(3, "S-001")])
+
+    async def found(text: str, country: str = "SG", most: int = 9) -> list[str]:
+        return [each.id for each in await desk.named(country, text, most)]
+
+    assert await found("s-001") == ["s-001"]  # and not the one of this name
+    assert await found("NOODLE") == ["s-001", "s-002"]
+    assert await found("noodle", most=1) == ["s-001"]
+    assert (await found("50 %"), await found("noodle", "ID")) == ([], [])
+
+
 async def test_of_places_around_a_point_none_is_read_from_far_along_its_latitude(desk: PlaceDesk) -> None:
     lons = [179.9, -179.9, 179.0, -178.0, 103.8, 0.0]
     for lat in (0.0, 60.0, 89.9):

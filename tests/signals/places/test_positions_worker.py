@@ -10,8 +10,8 @@ from abacus.core.clock import SystemClock
 from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from abacus.platform.postgres import Pool, nothing_else
 from abacus.signals.places.decide.region import Region
-from abacus.signals.places.region_desk import prepare, silent
 from abacus.signals.places.region_store import Loading, RegionStore
+from tests.support.editions import edition_of
 from tests.support.house import House, until
 from tests.support.running_campaigns import run_campaign
 from tests.support.running_journeys import run_journey
@@ -24,8 +24,8 @@ MALL: Final = Region(
 
 
 async def load(pool: Pool) -> None:
-    prepared = prepare("SG", [MALL], silent)
-    await RegionStore(pool).load(prepared, Loading("person:ann", NOW, waits=False), nothing_else)
+    edition = edition_of("SG", [MALL])
+    await RegionStore(pool).load(edition, Loading("person:ann", NOW, waits=False), nothing_else)
 
 
 async def send(house: House, *positions: tuple[str, float, float]) -> None:

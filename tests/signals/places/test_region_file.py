@@ -1,5 +1,6 @@
 """A file of regions is read whole, or told with every fault at its feature."""
 
+import math
 import pickle
 from typing import Any
 
@@ -95,6 +96,13 @@ FAULTS: dict[str, tuple[object, str, str]] = {
     "a line": ({"type": "LineString", "coordinates": []}, "geometry.type", "a region is a Polygon or a MultiPolygon"),
     "nothing": (None, "geometry", "write a Polygon or a MultiPolygon"),
 }
+
+
+@pytest.mark.parametrize(("lat", "read"), [(-(10**400), "-0x1b4"), (math.nan, "nan"), (-math.inf, "-inf")])
+def test_a_file_that_was_decoded_elsewhere_may_have_any_number(lat: float, read: str) -> None:
+    features = [feature(polygon([[0, 0], [1, lat], [1, 1], [0, 0]]))]
+    with pytest.raises(RegionFaults, match=f"the latitude {read}"):
+        read_regions({"type": "FeatureCollection", "features": features}, IN_SG)
 
 
 @pytest.mark.parametrize(("geometry", "path", "message"), FAULTS.values(), ids=FAULTS)

@@ -19,10 +19,10 @@ from abacus.signals.counters.decide.definition_form import counter_choices
 from abacus.signals.counters.decide.publications import CounterPublications
 from abacus.signals.events.decide.builtin import built_in
 from abacus.signals.places.decide.region import Region, Ring
-from abacus.signals.places.region_desk import prepare, silent
 from abacus.signals.places.region_ids import region_ids_now
 from abacus.signals.places.region_store import Loading, RegionStore
 from tests.support.campaigns import document, publications
+from tests.support.editions import edition_of
 
 SOURCES: Final = {
     **publications().sources,
@@ -106,7 +106,7 @@ def square(west: float) -> Ring:
 async def load(pool: Pool, country: str, *ids: str, waits: bool = False) -> None:
     regions = [Region(id_, id_, "zone", 0, country, ((square(place * 2.0),),)) for place, id_ in enumerate(ids)]
     loading = Loading("person:ann", SystemClock().now(), waits)
-    await RegionStore(pool).load(prepare(country, regions, silent), loading, nothing_else)
+    await RegionStore(pool).load(edition_of(country, regions), loading, nothing_else)
 
 
 async def test_they_are_the_regions_in_force(pool: Pool) -> None:

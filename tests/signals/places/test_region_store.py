@@ -11,9 +11,10 @@ from abacus.people.store.approvals import Approvals
 from abacus.platform.postgres import Pool, nothing_else
 from abacus.signals.places.decide.index_bytes import FORMAT
 from abacus.signals.places.decide.region import Region, Ring
-from abacus.signals.places.region_desk import RegionDesk, prepare, silent
+from abacus.signals.places.region_desk import RegionDesk
 from abacus.signals.places.region_directory import RegionDirectory
 from abacus.signals.places.region_store import KEPT, Loading, RegionStore, Waiting
+from tests.support.editions import edition_of
 
 pytestmark = pytest.mark.once
 
@@ -27,8 +28,8 @@ def region(id_: str, west: float, south: float, country: str = "SG") -> Region:
 
 
 async def load(pool: Pool, regions: Sequence[Region], *, waits: bool = False) -> int:
-    prepared = prepare(regions[0].country, regions, silent)
-    return await RegionStore(pool).load(prepared, Loading("person:ann", SystemClock().now(), waits), nothing_else)
+    edition = edition_of(regions[0].country, regions)
+    return await RegionStore(pool).load(edition, Loading("person:ann", SystemClock().now(), waits), nothing_else)
 
 
 async def enter(pool: Pool, number: int, *, compared_with: int) -> None:
@@ -97,11 +98,11 @@ async def test_who_looks_at_regions_sees_the_edition_in_force(pool: Pool) -> Non
 
 
 async def test_an_edition_that_was_compared_with_an_older_one_is_refused(pool: Pool) -> None:
-    prepared = prepare("SG", [region("a", 0.0, 0.0)], silent)
+    edition = edition_of("SG", [region("a", 0.0, 0.0)])
     loading = Loading("person:ann", SystemClock().now(), waits=False, compared_with=0)
-    assert await RegionStore(pool).load(prepared, loading, nothing_else) == 1
+    assert await RegionStore(pool).load(edition, loading, nothing_else) == 1
     with pytest.raises(Refused, match="SG@1 came in force since"):
-        await RegionStore(pool).load(prepared, loading, nothing_else)
+        await RegionStore(pool).load(edition, loading, nothing_else)
 
 
 async def test_of_two_editions_that_were_compared_with_the_same_one_only_one_comes_in_force(pool: Pool) -> None:

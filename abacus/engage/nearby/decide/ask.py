@@ -1,18 +1,13 @@
 """What is asked about a point, and what is answered. Pure values."""
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from abacus.engage.nearby.decide.here import Here, OnOffer
 from abacus.signals.places.decide.place import Place
-from abacus.signals.places.decide.place_index import ANY, Sought
+from abacus.signals.places.decide.place_index import ANY, USUAL_K, USUAL_RADIUS_M, Sought
 from abacus.signals.places.decide.point import Point
 from abacus.signals.places.decide.region import RegionName
-
-USUAL_PLACES: Final = 20
-MOST_PLACES: Final = 50
-USUAL_RADIUS_M: Final = 5_000
-WIDEST_RADIUS_M: Final = 50_000
 
 # Whether a caller may see places and regions of a country.
 MaySee: TypeAlias = Callable[[str], bool]
@@ -24,7 +19,7 @@ class NearbyAsk(NamedTuple):
     """
 
     point: Point
-    k: int = USUAL_PLACES
+    k: int = USUAL_K
     radius_m: int = USUAL_RADIUS_M
     open_now: bool = False
     sought: Sought = ANY

@@ -13,8 +13,7 @@ from abacus.engage.offers.decide.armed import Armed
 from abacus.engage.offers.decide.basket import Item
 from abacus.engage.offers.decide.keys import Key, keys_of, keys_of_scope, keys_of_values
 from abacus.engage.offers.decide.offer_index import OfferIndex
-from abacus.engage.offers.decide.spot import Spot
-from abacus.signals.places.decide.place import Place
+from abacus.engage.offers.decide.spot import Spot, purchase_at
 
 _NOTHING: Final = ""  # which no offer names
 
@@ -39,17 +38,8 @@ class Meaning(NamedTuple):
         return self.number
 
     def item(self) -> Item:
-        return Item(
-            _NOTHING,
-            _NOTHING,
-            self.merchant,
-            self.brand,
-            self.categories,
-            self.purchase,
-            self.currency,
-            place=self.place,
-            regions=self.regions,
-        )
+        spot = Spot(self.place, self.country, self.merchant, self.brand, self.categories, self.regions)
+        return purchase_at(spot, self.purchase, self.currency)
 
     def tags(self) -> Sequence[str]:
         """What a change of an offer touches that is here."""
@@ -111,11 +101,6 @@ class KeysInUse:
             tuple([each for each in spot.regions if ("region", each) in used]),
         )
         return Meaning(*said, crc32(repr(said).encode()))
-
-
-def spot_of(place: Place, regions: tuple[str, ...]) -> Spot:
-    """The place as offers know it."""
-    return Spot(place.id, place.country, place.merchant, place.brand or _NOTHING, place.categories, regions)
 
 
 def _tag_of(country: str, key: Key) -> str:

@@ -1,5 +1,6 @@
 """What a benefit gives on a line, in whole numbers: the smallest units of a currency, or points. Pure."""
 
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
@@ -45,6 +46,12 @@ def half_up(numerator: int, denominator: int) -> int:
     return (2 * numerator + denominator) // (2 * denominator)
 
 
+def rounded_units(amount: Decimal, currency: str) -> int:
+    """The amount in the smallest units of the currency."""
+    exact = exact_units(amount, currency)
+    return half_up(exact.numerator, exact.denominator)
+
+
 @lru_cache(maxsize=_MOST_FORMULAS)
 def formula_of(benefit: Benefit, currency: str) -> Formula:
     """The formula of a benefit. Equal benefits share one."""
@@ -78,5 +85,7 @@ def _shares(benefit: Benefit, currency: str) -> tuple[Fraction, Fraction, Fracti
 def _cap(benefit: Benefit, currency: str, *, in_points: bool) -> int:
     if benefit.cap is None:
         return UNBOUND
-    cap = Fraction(benefit.cap) if in_points else exact_units(benefit.cap, currency)
-    return half_up(cap.numerator, cap.denominator)
+    if in_points:
+        cap = Fraction(benefit.cap)
+        return half_up(cap.numerator, cap.denominator)
+    return rounded_units(benefit.cap, currency)

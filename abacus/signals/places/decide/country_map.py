@@ -49,10 +49,6 @@ class CountryMap:
     def zone(self) -> ZoneInfo:
         return ZoneInfo(self.timezone)
 
-    @property
-    def label(self) -> str:
-        return f"{self.country}@{self.version}"
-
     def numbered(self, version: int) -> "CountryMap":
         return replace(self, version=version)
 

@@ -15,6 +15,7 @@ MOST_POINTS: Final = 200_000  # of a region
 MOST_RINGS: Final = 2_000
 _FEWEST: Final = 4  # points of a ring, the last of which is the first
 _ENDS: Final = (("longitude", 180.0), ("latitude", 90.0))
+_LONG: Final = 1e9  # degrees, which are told cut short
 
 
 class Told(NamedTuple):
@@ -130,18 +131,19 @@ def _ring(path: str, written: object, told: Told) -> Ring:
 def _point(path: str, position: object, told: Told) -> Point | None:
     match position:
         case [lon, lat, *_] if _is_number(lon) and _is_number(lat):
-            written = float(lon), float(lat)
+            written = lon, lat
         case _:
             told.fault(path, f"{shown(position)}; write two numbers, the longitude first")
             return None
-    beyond = [abs(degrees) > end for degrees, (_, end) in zip(written, _ENDS, strict=True)]
+    beyond = [not abs(degrees) <= end for degrees, (_, end) in zip(written, _ENDS, strict=True)]
     if not any(beyond):
-        return written
+        return float(lon), float(lat)
     would_do = all(abs(degrees) <= end for degrees, (_, end) in zip(written[::-1], _ENDS, strict=True))
     hint = "; the coordinates look swapped: GeoJSON has the longitude first" if would_do else ""
     for degrees, (name, end), is_beyond in zip(written, _ENDS, beyond, strict=True):
         if is_beyond:
-            told.fault(path, f"the {name} {degrees:g} is not between {-end:g} and {end:g}{hint}")
+            read = f"{degrees:g}" if abs(degrees) < _LONG else shown(degrees)
+            told.fault(path, f"the {name} {read} is not between {-end:g} and {end:g}{hint}")
     return None
 
 

@@ -23,6 +23,10 @@ from abacus.signals.places.decide.point import Point
 
 Keep: TypeAlias = Callable[[Traits], bool]
 
+USUAL_K: Final = 20  # places that are told
+MOST_K: Final = 50
+USUAL_RADIUS_M: Final = 5_000
+FARTHEST_M: Final = 50_000
 _FEW: Final = 1_000  # places, which are looked at one by one
 _OWN: Final = 3  # fields of a place that are its own; the others are its traits
 

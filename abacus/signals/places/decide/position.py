@@ -41,6 +41,10 @@ class PositionMessage(BaseModel):
     accuracy_m: Annotated[float, Strict(), Field(ge=0, le=FARTHEST_OFF_M, allow_inf_nan=False)] = 0.0
     at: Moment
 
+    def is_still_to_come(self, now: datetime) -> bool:
+        """Whether it says that it is of a later time, more than clocks differ."""
+        return self.at > now + CLOCKS_DIFFER_BY
+
     def encoded(self) -> bytes:
         """As it is published on the topic of positions."""
         return orjson.dumps(dict(self))
@@ -68,7 +72,7 @@ def read_position(value: bytes, now: datetime) -> Position:
         is_json = error.errors(include_input=False, include_url=False)[0]["type"] != "json_invalid"
         reason = Reason.INVALID if is_json else Reason.UNDECODABLE
         raise SetAside(reason, first_fault(error, shown=False)) from None
-    if read.at > now + CLOCKS_DIFFER_BY:
+    if read.is_still_to_come(now):
         raise SetAside(Reason.IN_THE_FUTURE, f"at: {read.at.isoformat()} is still to come")
     return Position(read.member_id, point(read.lat, read.lon), read.accuracy_m, read.at)
 

@@ -4,7 +4,7 @@ import difflib
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self, TypeAlias
 
 import orjson
 
@@ -24,6 +24,8 @@ _USUAL_KIND: Final = "region"
 _KNOWN: Final = ("id", "name", "kind", "priority", "country")
 _LIKENESS: Final = 0.8
 _TOLD_EVERY: Final = 500  # features
+
+RegionDocument: TypeAlias = Mapping[str, object]  # a file, decoded
 
 _id: Final = matching(
     re.compile(NAME_PATTERN), "is not an id; write at most 64 letters, digits, dots, dashes and underscores"
@@ -81,24 +83,31 @@ class Usual(NamedTuple):
         return next((other for other, ids in self.taken.items() if other != region.country and region.id in ids), None)
 
 
-def read_regions(written: bytes, usual: Usual, tell: Callable[[float], None] = lambda _: None) -> RegionFile:
+def read_regions(
+    given: bytes | RegionDocument, usual: Usual, tell: Callable[[float], None] = lambda _: None
+) -> RegionFile:
     """Raises `DocumentFaults`: `RegionFaults` where features have them. `tell` gets the share that is read."""
-    return _Reader(usual).read(_features(written), tell)
+    document = _decoded(given) if isinstance(given, bytes) else given
+    return _Reader(usual).read(_features(document), tell)
 
 
-def _features(written: bytes) -> Sequence[object]:
+def _decoded(written: bytes) -> object:
     if len(written) > MOST_BYTES:
         raise _bad("", f"{len(written):,} bytes; a file has at most {MOST_BYTES:,}")
     try:
-        document = orjson.loads(written)
+        return orjson.loads(written)
     except orjson.JSONDecodeError as error:
         raise _bad("", f"not JSON: {error}") from None
-    sort = document.get("type") if isinstance(document, dict) else None
+
+
+def _features(document: object) -> Sequence[object]:
+    values = document if isinstance(document, Mapping) else {}
+    sort = values.get("type")
     if sort == "Feature":
         return [document]
     if sort != "FeatureCollection":
         raise _bad("type", f"{shown(sort)}; regions are a FeatureCollection of GeoJSON")
-    features = document.get("features")
+    features = values.get("features")
     if not isinstance(features, list) or not features:
         raise _bad("features", f"{shown(features)}; write an array of at least one feature")
     if len(features) > MOST_REGIONS:
