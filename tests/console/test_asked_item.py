@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 
 from abacus.console.decide.asked_item import BadItem, item_of
+from abacus.engage.offers.decide.spot import Spot
 from abacus.signals.events.types import Value
 
 ABOVE = {"food": (), "noodles": ("food",), "thin": ("food", "pizza")}
@@ -64,3 +65,11 @@ def test_what_is_wrong_is_told_at_its_field(typed: dict[str, str], wrong: list[s
     with pytest.raises(BadItem) as bad:
         read(**typed)
     assert sorted(bad.value.wrong) == wrong
+
+
+def test_what_nobody_typed_is_as_it_is_at_the_place() -> None:
+    spot = Spot("p1", "SG", "m1", "", ("food",), ("centre",))
+    found = item_of({"price": "1", "product": "laksa"}, "SG", {}, spot)
+    assert (found.merchant, found.brand, found.categories) == ("m1", "-", ("food",))
+    assert (found.product, found.place, found.regions) == ("laksa", "p1", ("centre",))
+    assert item_of({"price": "1", "brand": "b2", "categories": "rides"}, "SG", {}, spot)[3:5] == ("b2", ("rides",))

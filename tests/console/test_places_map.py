@@ -62,6 +62,31 @@ async def test_a_click_tells_the_regions_and_what_a_member_is_offered_at_the_nea
         assert [each["is_open"] for each in found["places"]] == [True, None, False]
 
 
+async def test_what_a_member_would_get_at_a_place_has_the_offers_there(pool: Pool) -> None:
+    async with town(pool) as open_desk:
+        await run_offers(
+            pool,
+            document(name="noodles_20", scope={"merchants": ["noodles"]}),
+            document(name="centre_10", scope={"regions": ["centre"]}),
+            document(name="tanjong_5", scope={"places": ["tanjong"]}),
+        )
+        open_desk.clock.pass_(minutes=1)
+        ann = await open_desk.inside("ann", "country_editor:SG")
+
+        async def looked(asked: str) -> dict[str, Any]:
+            answer = await ann.twin(f"/offers-preview?country=SG&price=12&{asked}")
+            page: dict[str, Any] = answer.json()
+            return page
+
+        for typed in ("noodle-bar", "noodle"):
+            found = (await looked(f"place={typed}"))["found"]["value"]
+            assert {each["name"] for each in found["given"]} == {"noodles_20", "centre_10"}
+        assert (await looked("place=nood&merchant=bread"))["form"]["wrong"] == {"merchant": "The place is of noodles."}
+        several = (await looked("place=a"))["form"]["wrong"]["place"]
+        assert several == "Write which one: bakery (Bakery), noodle-bar (Noodle Bar), tanjong (Tanjong)"
+        assert "no place of this id" in (await looked("place=harbour"))["form"]["wrong"]["place"]
+
+
 async def test_outside_of_all_regions_the_nearest_one_is_told(pool: Pool) -> None:
     async with town(pool) as open_desk:
         ann = await open_desk.inside("ann", "country_editor:SG")

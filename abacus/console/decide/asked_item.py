@@ -11,6 +11,7 @@ from abacus.engage.offers.decide.basket import Item
 from abacus.engage.offers.decide.currencies import decimals_of, units_of
 from abacus.engage.offers.decide.figure_reader import MOST_PIECES
 from abacus.engage.offers.decide.offer import CATEGORY_LEVELS
+from abacus.engage.offers.decide.spot import Spot
 from abacus.signals.events.types import Value
 
 _TEXT: Final = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
@@ -27,13 +28,20 @@ class BadItem(Exception):
         self.wrong = wrong
 
 
-def item_of(typed: Mapping[str, str], currency: str, above: Mapping[str, tuple[str, ...]]) -> Item:
+def item_of(
+    typed: Mapping[str, str], currency: str, above: Mapping[str, tuple[str, ...]], spot: Spot | None = None
+) -> Item:
     """`above` has the categories of the country, with the categories above each, which a category that stands alone
-    brings. Raises `BadItem` with every fault.
+    brings. `spot` is where it is bought: what nobody typed is as it is there. Raises `BadItem` with every fault.
     """
     wrong: dict[str, str] = {}
-    texts = {name: typed.get(name, "").strip() or _NOTHING for name in ("product", "merchant", "brand")}
+    usual = {} if spot is None else {"merchant": spot.merchant, "brand": spot.brand}
+    texts = {
+        name: typed.get(name, "").strip() or usual.get(name) or _NOTHING for name in ("product", "merchant", "brand")
+    }
     wrong |= {name: "At most 200 characters." for name, text in texts.items() if _TEXT.fullmatch(text) is None}
+    if spot is not None and spot.merchant and texts["merchant"] != spot.merchant:
+        wrong["merchant"] = f"The place is of {spot.merchant}."
     categories = _categories(typed.get("categories", ""), above, wrong)
     price = _price(typed.get("price", "").strip(), currency, wrong)
     quantity = _quantity(typed.get("quantity", "").strip(), wrong)
@@ -45,11 +53,13 @@ def item_of(typed: Mapping[str, str], currency: str, above: Mapping[str, tuple[s
         texts["product"],
         texts["merchant"],
         texts["brand"],
-        categories,
+        categories if spot is None else categories or spot.categories,
         price,
         currency,
         quantity,
         variables,
+        place=None if spot is None else spot.place,
+        regions=() if spot is None else spot.regions,
     )
 
 

@@ -17,18 +17,18 @@ from abacus.engage.downstreams.kind import DOWNSTREAMS
 from abacus.engage.offers.decide.offer import Offer
 from abacus.engage.offers.decide.offer_index import OfferIndex
 from abacus.engage.offers.decide.publications import OfferPublications
-from abacus.engage.offers.decide.vocabulary import of_offer
+from abacus.engage.offers.decide.vocabulary import compiled
 from abacus.engage.offers.kind import OFFERS
 from abacus.engage.offers.metrics import OFFERS_IN_FORCE, OFFERS_UNFIT
+from abacus.engage.offers.publications import rule_publications
 from abacus.platform.fresh_copy import Cadence, FreshCopy
 from abacus.platform.postgres import Pool, pages, passing_failures
 from abacus.platform.sql import Statement
 from abacus.signals.counters.kind import COUNTERS
 from abacus.signals.facts.decide.catalog import MEMBER, SEGMENT
-from abacus.signals.rules.decide.document import parse_rule
 from abacus.signals.rules.decide.names import AnyName
 from abacus.signals.rules.decide.parts import looked_up_sides
-from abacus.signals.rules.decide.types import Rule, Side
+from abacus.signals.rules.decide.types import Side
 
 _CADENCE: Final = Cadence(load_within_s=120.0)
 # Offers that are read at once: each takes a tenth of a millisecond, and requests are answered in between. At the start
@@ -159,11 +159,10 @@ class OfferDirectory(FreshCopy[_Read, OfferIndex]):
             await asyncio.sleep(0)
 
     def _see_what_is_outdated(self, beside: Moment, now: datetime) -> None:
-        counters = {each.name: each for each in beside.of(COUNTERS)}
-        services = {each.name: each.service.answers for each in beside.of(DOWNSTREAMS) if each.service}
-        if (self._around.counters, self._around.externals) == (counters, services):
+        around = rule_publications(beside, now)
+        if (self._around.counters, self._around.externals) == (around.counters, around.externals):
             return
-        self._around = OfferPublications(now, counters=counters, segments=AnyName(), externals=services)
+        self._around = around
         self._outdated |= {*self._asking, *self.misfits}
 
     def _put(self, offer: Offer) -> None:
@@ -171,7 +170,7 @@ class OfferDirectory(FreshCopy[_Read, OfferIndex]):
         self._offers[offer.name] = offer
         heappush(self._ends, (offer.ends_at, offer.name, offer.version))
         try:
-            rule = self._rule(offer)
+            rule = compiled(offer.when, self._around)
         except DocumentFaults as error:
             self.misfits[offer.name] = error.faults
             return
@@ -197,9 +196,3 @@ class OfferDirectory(FreshCopy[_Read, OfferIndex]):
         for each in segments:
             if not self._segments[each]:
                 del self._segments[each]
-
-    def _rule(self, offer: Offer) -> Rule | None:
-        """Raises `DocumentFaults` where the rule does not fit what is published now."""
-        if offer.when is None:
-            return None
-        return parse_rule(offer.when, of_offer(offer.when, self._around))

@@ -12,11 +12,11 @@ from abacus.engage.limits.types import Bound, Scope
 from abacus.engage.offers.counted import OTHER, CountedSweeper, reason_of
 from abacus.engage.offers.decide.reservation import Ended, LimitReached, ReservationStatus
 from abacus.engage.offers.reservations import pots_of_offers
-from abacus.engage.offers.status import OfferState, offer_state, told_of
+from abacus.engage.offers.status import OfferState, offer_state, told_of, unfit_offers
 from abacus.platform.postgres import Pool
 from tests.engage.offers.taken import MINUTES, NOW, desk, held, limited, redeeming, releasing, wish
 from tests.support.fixed_clock import FixedClock
-from tests.support.offers import LUNCH, run_offers
+from tests.support.offers import LUNCH, document, run_offers
 
 EMPTY = OfferState(3, 1, 0, None, None, 0, None)
 A_WHILE_AGO, LONG_AGO = NOW - timedelta(seconds=30), NOW - timedelta(minutes=10)
@@ -25,23 +25,35 @@ A_WHILE_AGO, LONG_AGO = NOW - timedelta(seconds=30), NOW - timedelta(minutes=10)
 @pytest.mark.parametrize(
     ("changes", "told", "fault"),
     [
-        ({}, "3 in force, 1 spent, 0 reservations wait, 0 awards wait", None),
+        ({}, "3 in force, 1 spent, 0 unfit, 0 reservations wait, 0 awards wait", None),
         (
             {"held": 1200, "oldest_at": A_WHILE_AGO, "overdue_at": A_WHILE_AGO},
-            "3 in force, 1 spent, 1,200 reservations wait, the oldest since 2026-03-02 03:59:30 UTC, 0 awards wait",
+            (
+                "3 in force, 1 spent, 0 unfit, 1,200 reservations wait, the oldest since 2026-03-02 03:59:30 UTC,"
+                " 0 awards wait"
+            ),
             None,
         ),
         (
             {"overdue_at": LONG_AGO, "awards": 7, "award_at": LONG_AGO},
-            "3 in force, 1 spent, 0 reservations wait, 7 awards wait",
+            "3 in force, 1 spent, 0 unfit, 0 reservations wait, 7 awards wait",
             "reservations are over since 2026-03-02 03:50:00 UTC, and nobody lets them go",
         ),
         (
             {"awards": 7, "award_at": LONG_AGO},
-            "3 in force, 1 spent, 0 reservations wait, 7 awards wait",
+            "3 in force, 1 spent, 0 unfit, 0 reservations wait, 7 awards wait",
             "7 awards of offers wait since 2026-03-02 03:50:00 UTC",
         ),
-        ({"awards": 7, "award_at": A_WHILE_AGO}, "3 in force, 1 spent, 0 reservations wait, 7 awards wait", None),
+        (
+            {"unfit": {"b_5": "when: no counter x", "a_5": "when: no counter y"}},
+            "3 in force, 1 spent, 2 unfit, 0 reservations wait, 0 awards wait",
+            "nobody gets offers whose rules do not fit what is published: a_5 (when: no counter y), and 1 more",
+        ),
+        (
+            {"awards": 7, "award_at": A_WHILE_AGO},
+            "3 in force, 1 spent, 0 unfit, 0 reservations wait, 7 awards wait",
+            None,
+        ),
     ],
 )
 def test_the_worst_is_told(changes: dict[str, Any], told: str, fault: str | None) -> None:
@@ -63,6 +75,19 @@ async def test_what_waits_is_seen_in_each_slice(pool: Pool) -> None:
     assert (await offer_state(pool, in_a_year)).in_force == 1
     await pool.execute("insert into offer_spent values ('lunch_20', '')")
     assert (await offer_state(pool, in_a_year)).spent == 1
+
+
+async def test_offers_whose_rules_fit_no_more_are_told_with_the_fault(pool: Pool) -> None:
+    few = {"operator": "lt", "lhs": "counter.rides(7d)", "rhs": 5}
+    gold = {"operator": "eq", "lhs": "member.tier", "rhs": "gold"}
+    await run_offers(
+        pool, LUNCH, *(document(name=f"few_{each}", when=few) for each in "ab"), document(name="gold", when=gold)
+    )
+    now = datetime.now(NOW.tzinfo)
+    unfit = await unfit_offers(pool, now)
+    fault = "when.lhs: no counter 'rides' is defined; `abacus counters list` prints what there is"
+    assert unfit == dict.fromkeys(("few_a", "few_b"), fault)
+    assert await unfit_offers(pool, now + timedelta(days=20_000)) == {}
 
 
 async def test_what_the_sweeper_lets_go_is_counted(pool: Pool) -> None:

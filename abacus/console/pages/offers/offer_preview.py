@@ -93,10 +93,10 @@ async def _answered(
 async def _found(call: Call, typed: Form, country: str, offer: Offer | None) -> Foretold:
     """Raises `WrongForm` and `Unavailable`."""
     trees = {each.country: each.above for each in (await call.rooms[CategoryDesk].latest()).values()}
-    asked = question_of(call, typed, country, trees.get(country, {}))
+    asked = await question_of(call, typed, country, trees.get(country, {}))
     if offer is not None:
         return await foretold(call, typed, [offer], asked)
-    offers = await call.rooms[OfferPreview].for_item(country, asked.ask.items[0], asked.at)
+    offers = await call.rooms[OfferPreview].for_items(country, asked.ask.items, asked.at)
     if len(offers) > MOST:
         fault = f"More than {MOST:,} offers may be for this item: look at one on its own page."
         raise WrongForm(typed, fault)
@@ -118,7 +118,7 @@ async def _of_draft(call: Call, offer: Offer, around: OfferPublications) -> Fore
     """Raises `WrongForm` and `Unavailable`."""
     typed = Form({name: call.form.get(name) for name in ASKED})
     tree = around.categories.get(offer.country)
-    asked = question_of(call, typed, offer.country, tree.above if tree is not None else {})
+    asked = await question_of(call, typed, offer.country, tree.above if tree is not None else {})
     return await foretold(call, call.form.shown(), [offer], asked)
 
 

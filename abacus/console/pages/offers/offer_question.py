@@ -17,13 +17,20 @@ from abacus.engage.offers.decide.ask import Ask, Shown
 from abacus.engage.offers.decide.currencies import money_text
 from abacus.engage.offers.decide.offer import Offer
 from abacus.engage.offers.decide.refusal import Refusal
+from abacus.engage.offers.decide.spot import Spot
 from abacus.engage.offers.preview import Foreseen, OfferPreview
 from abacus.engage.offers.qualifier import OtherCountry
+from abacus.engage.offers.spots import spot_among
 from abacus.people.types.deed import Deed
 from abacus.pricing.store.cards import CardReader
+from abacus.signals.places.place_desk import PlaceDesk
+from abacus.signals.places.region_directory import RegionDirectory
 
-ASKED: Final = ("member", "product", "merchant", "brand", "categories", "price", "quantity", "variables", "code", "at")
+ASKED: Final = (
+    *("member", "place", "product", "merchant", "brand", "categories", "price", "quantity", "variables", "code", "at"),
+)
 _MOST_REFUSED: Final = 100
+_MOST_PLACES: Final = 5  # of which one is meant
 
 
 class Question(NamedTuple):
@@ -76,6 +83,7 @@ def fields_of(zone: str, at: str = "") -> Sequence[FormField]:
     """`at` is what the field of the moment begins with."""
     return (
         FormField("member", "Member", hint="The id; empty: somebody unknown."),
+        FormField("place", "Place", hint="Its id, or a part of its name. What is left out below is as it is there."),
         FormField("product", "Product"),
         FormField("merchant", "Merchant"),
         FormField("brand", "Brand"),
@@ -88,8 +96,8 @@ def fields_of(zone: str, at: str = "") -> Sequence[FormField]:
     )
 
 
-def question_of(call: Call, typed: Form, country: str, above: Mapping[str, tuple[str, ...]]) -> Question:
-    """Raises `WrongForm` and `PageFault`."""
+async def question_of(call: Call, typed: Form, country: str, above: Mapping[str, tuple[str, ...]]) -> Question:
+    """Raises `WrongForm`, `PageFault` and `Unavailable`."""
     call.check(Deed.SEE, country)
     book = call.rooms[CardReader].book()
     zone = _zone(call, country)
@@ -100,8 +108,9 @@ def question_of(call: Call, typed: Form, country: str, above: Mapping[str, tuple
         card = book.in_force(country, at)
     except SetAside as fault:
         raise WrongForm(typed.but(at=f"{country} has no rate card then."), str(fault.detail)) from None
+    spot = await _spot(call, typed, country)
     try:
-        item = item_of(typed.typed, card.card.currency, above)
+        item = item_of(typed.typed, card.card.currency, above, spot)
     except BadItem as bad:
         raise WrongForm(typed.but(**bad.wrong)) from None
     codes = [typed.get("code")] if typed.get("code") else []
@@ -116,6 +125,19 @@ async def foretold(call: Call, typed: Form, offers: Sequence[Offer], asked: Ques
     except OtherCountry:
         raise WrongForm(typed.but(member=f"The member's points are not in {ask.card.card.scope}.")) from None
     return _told(found, asked)
+
+
+async def _spot(call: Call, typed: Form, country: str) -> Spot | None:
+    """Where it is bought, if that was typed. Raises `WrongForm` and `Unavailable`."""
+    if not (text := typed.get("place").strip()):
+        return None
+    places = await call.rooms[PlaceDesk].named(country, text, _MOST_PLACES + 1)
+    if not places:
+        raise WrongForm(typed.but(place=f"{country} has no place of this id, nor with this in its name."))
+    if len(places) > 1:
+        first = ", ".join(f"{each.id} ({each.name})" for each in places[:_MOST_PLACES])
+        raise WrongForm(typed.but(place=f"Write which one: {first}{', …' * (len(places) > _MOST_PLACES)}"))
+    return spot_among(call.rooms[RegionDirectory].value(), places[0])
 
 
 def _told(found: Foreseen, asked: Question) -> Foretold:

@@ -4,7 +4,7 @@ drawn from what was loaded; nothing comes from outside.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final, NamedTuple
+from typing import ClassVar, Final
 
 from abacus.console.decide.map_picture import (
     HEIGHT,
@@ -25,23 +25,21 @@ from abacus.console.web.parts import Part
 from abacus.core.errors import SetAside
 from abacus.core.fields import DocumentFaults
 from abacus.engage.offers.decide.ask import Ask, Shown
-from abacus.engage.offers.decide.basket import Item
-from abacus.engage.offers.decide.currencies import exact_units, money_text
-from abacus.engage.offers.decide.saving import half_up
-from abacus.engage.offers.preview import MOST, OfferPreview
+from abacus.engage.offers.decide.currencies import money_text
+from abacus.engage.offers.decide.saving import rounded_units
+from abacus.engage.offers.decide.spot import purchase_at
+from abacus.engage.offers.preview import MOST, Fitting, OfferPreview
 from abacus.engage.offers.qualifier import OtherCountry
+from abacus.engage.offers.spots import spot_among
 from abacus.people.types.deed import Deed
 from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.store.cards import CardReader
-from abacus.signals.places.decide.country_map import Maps
 from abacus.signals.places.decide.opening import Opening
-from abacus.signals.places.decide.place import Place
 from abacus.signals.places.decide.point import Point, point
 from abacus.signals.places.decide.region import RegionName
-from abacus.signals.places.decide.region_index import RegionIndex
 from abacus.signals.places.decide.sphere import Box
 from abacus.signals.places.kind import MapDirectory
-from abacus.signals.places.place_desk import FARTHEST_M, PlaceDesk
+from abacus.signals.places.place_desk import PlaceDesk
 from abacus.signals.places.region_desk import RegionDesk
 from abacus.signals.places.region_directory import RegionDirectory
 
@@ -51,7 +49,6 @@ _MOST_PLACES: Final = 5_000
 _NEAR: Final = 8  # places round a point
 _OFFERED: Final = 3  # offers of each
 _EVERYWHERE: Final = view_of(0.0, 0.0, 180.0)
-_NOTHING: Final = "-"  # of an item that nobody chose
 
 
 @dataclass(frozen=True)
@@ -196,59 +193,36 @@ async def _drawn(call: Call, country: str, view: View, kind: str | None) -> Draw
     return Drawn(drawn(view, regions, pins), len(within) - len(shown), len(places) > _MOST_PLACES)
 
 
-class _Asker(NamedTuple):
-    """Who asks, by what is in force."""
-
-    call: Call
-    card: PublishedCard
-    maps: Maps
-    regions: RegionIndex
-    member: str | None
-
-
 async def _found(call: Call, card: PublishedCard, at: Point, member: str | None) -> Found:
     """Raises `WrongForm` and `Unavailable`."""
     regions, maps = call.rooms[RegionDirectory].value(), call.rooms[MapDirectory].value()
-    asker, opening = _Asker(call, card, maps, regions, member), Opening(call.now, maps)
-    around = await call.rooms[PlaceDesk].around(at, FARTHEST_M, card.card.scope)
-    told, is_degraded = [], False
-    for place, metres in around.nearest(at, _NEAR, FARTHEST_M):
-        offers, degraded = await _offers(asker, place)
-        is_degraded |= degraded
-        more = max(0, len(offers) - _OFFERED)
-        told.append(NearPlace(place.id, place.name, round(metres), opening.is_open(place), offers[:_OFFERED], more))
+    opening, currency = Opening(call.now, maps), card.card.currency
+    price = rounded_units(maps.of(card.card.scope).typical_purchase, currency)
+    near = await call.rooms[PlaceDesk].nearest(at, _NEAR, card.card.scope)
+    items = [purchase_at(spot_among(regions, place), price, currency) for place, _ in near]
+    offered = await _offered(call, [Ask(card, [each], member_id=member) for each in items])
     inside = regions.at(at)
-    near = None if inside else regions.nearest(at)
-    name, metres_away = (near[0], round(near[1])) if near is not None else (None, None)
-    return Found(inside, name, metres_away, told, member, is_degraded)
+    away = None if inside else regions.nearest(at)
+    name, metres_away = (away[0], round(away[1])) if away is not None else (None, None)
+    told = []
+    for (place, metres), each in zip(near, offered, strict=True):
+        said = [_said(one, price, currency) for one in each.fits[:_OFFERED]]
+        more = max(0, len(each.fits) - _OFFERED)
+        told.append(NearPlace(place.id, place.name, round(metres), opening.is_open(place), said, more))
+    return Found(inside, name, metres_away, told, member, any(each.reading.is_degraded for each in offered))
 
 
-async def _offers(asker: _Asker, place: Place) -> tuple[Sequence[str], bool]:
-    """What a typical purchase saves there, in words, the best first; and whether something could not be read."""
-    call, card, maps, regions, member = asker
-    currency, preview = card.card.currency, call.rooms[OfferPreview]
-    typical = exact_units(maps.of(place.country).typical_purchase, currency)
-    price = half_up(typical.numerator, typical.denominator)
-    item = Item(
-        "1",
-        _NOTHING,
-        place.merchant,
-        place.brand or _NOTHING,
-        place.categories,
-        price,
-        currency,
-        place=place.id,
-        regions=tuple(each.id for each in regions.at(place.point)),
-    )
-    offers = await preview.for_item(card.card.scope, item, call.now)
-    if not offers:
-        return (), False
+async def _offered(call: Call, asks: Sequence[Ask]) -> Sequence[Fitting]:
+    """What a typical purchase saves at each place. Raises `WrongForm` and `Unavailable`."""
+    if not asks:
+        return ()
+    preview, country = call.rooms[OfferPreview], asks[0].card.card.scope
+    offers = await preview.for_items(country, [item for each in asks for item in each.items], call.now)
     try:
-        found = await preview.look(offers[:MOST], Ask(card, [item], member_id=member), call.now)
+        return await preview.fitting(offers[:MOST], asks, call.now)
     except OtherCountry:
-        wrong = call.narrowed(*_ASKED).but(member=f"The member's points are not in {card.card.scope}.")
+        wrong = call.narrowed(*_ASKED).but(member=f"The member's points are not in {country}.")
         raise WrongForm(wrong) from None
-    return [_said(each, price, currency) for each in found.fits], found.reading.is_degraded
 
 
 def _said(shown: Shown, price: int, currency: str) -> str:

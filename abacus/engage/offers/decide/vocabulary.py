@@ -17,7 +17,7 @@ from abacus.signals.facts.decide.counter_sides import CounterSides
 from abacus.signals.rules.decide.constants import read_constant
 from abacus.signals.rules.decide.document import parse_rule, restore_document, rule_document
 from abacus.signals.rules.decide.sides import FactsKind, Resolver, of_facts
-from abacus.signals.rules.decide.types import Operator, Side
+from abacus.signals.rules.decide.types import Operator, Rule, Side
 
 COUNTRY: Final = "country"
 ITEMS: Final = FactsKind("the items", {COUNTRY: (COUNTRY, VariableType.TEXT)})
@@ -37,6 +37,11 @@ def of_offer(rule: object, around: OfferPublications) -> Resolver:
         return resolve(text)
 
     return offer_catalog(around).resolver(of_item)
+
+
+def compiled(when: Mapping[str, object] | None, around: OfferPublications) -> Rule | None:
+    """The rule of an offer. Raises `DocumentFaults` where it does not fit what is published."""
+    return None if when is None else parse_rule(when, of_offer(when, around))
 
 
 def offer_catalog(around: OfferPublications) -> Catalog:
