@@ -155,15 +155,15 @@ class Wiring:
         self.at_the_end(limiter.close)
         return limiter
 
-    async def caches(self, pool: Pool, *, apart: str = "") -> Caches:
+    async def caches(self, pool: Pool) -> Caches:
         """The caches of answers of this worker, with the shares that are set for all processes. The pool is that of the
-        live ledger; `apart` from the answers that others share.
+        live ledger.
         """
         settings = self.settings
         shared = shared_cache(
             settings.caches_redis_url,
             setting="ABACUS_CACHES_REDIS_URL",
-            prefix=settings.queue_prefix + apart,
+            prefix=settings.queue_prefix,
             health=self.process_health,
         )
         caches = Caches(self.clock, shared=await self.entered(shared), health=self.process_health)

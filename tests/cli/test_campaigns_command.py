@@ -180,6 +180,16 @@ async def test_an_event_to_come_is_refused(command: Command, tmp_path: Path, ahe
     assert re.fullmatch(r"abacus: .*event.json: .* still to come\n", refused.err)
 
 
+async def test_a_campaign_is_tried_by_people_of_its_country(command: Command, tmp_path: Path) -> None:
+    event, file = tmp_path / "event.json", write(tmp_path)
+    event.write_text(json.dumps({**completed(1), "occurred_at": datetime.now(UTC).isoformat()}))
+    assert (await command("campaigns", "simulate", file, "--event", event)).code == 0
+    window = ("--from", "2026-03-01T00:00:00Z", "--to", "2026-03-02T00:00:00Z")
+    for words in (("simulate", file, "--event", event), ("backtest", file, *window)):
+        refused = await command("campaigns", *words, by="kim")
+        assert (refused.code, refused.err.startswith("abacus: kim may not see in SG;")) == (2, True)
+
+
 async def test_a_campaign_is_shown_as_a_file_to_edit(command: Command, tmp_path: Path) -> None:
     await command("campaigns", "publish", write(tmp_path))
     shown = await command("campaigns", "show", "market", "--toml")

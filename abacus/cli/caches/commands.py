@@ -9,7 +9,7 @@ from abacus.cli.terminal.answer import Answer, Table
 from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.shell import CommandGroup, pool
 from abacus.core.clock import SystemClock
-from abacus.oversight.status.caches import CachesNow, read_caches
+from abacus.oversight.status.caches import CachesNow, cached_route, read_caches
 from abacus.oversight.status.decide.caches import CacheInUse
 from abacus.people.types.deed import Deed
 from abacus.platform.reading.cache_shares import SettingStore
@@ -39,6 +39,7 @@ async def share(
     percent: Annotated[int, typer.Argument(min=0, max=ALL, help="Of the keys; what is beyond it is dropped at once.")],
 ) -> Answer:
     """Set of which share of its keys answers of a route are kept; it is in force within a second."""
+    route = cached_route(route)
     words = f"answers of {route} are kept of {percent} % of the keys"
     return await _set(name_of(route), percent, "cache-share", route, words)
 

@@ -29,6 +29,7 @@ from abacus.engage.limits.types import MICROS
 from abacus.oversight.reports.assumption_store import AssumptionStore
 from abacus.oversight.reports.decide.assumption import AssumptionBook
 from abacus.oversight.reports.decide.liability import cost
+from abacus.people.types.deed import Deed
 from abacus.platform.kafka.offsets import begins_since, ends_of, partitions_of
 from abacus.platform.kafka.ranges import read_ranges
 from abacus.platform.postgres import Pool
@@ -84,7 +85,9 @@ async def backtest_campaign(
         raise Refused("--to: not after --from")
     async with at_desk(campaign_desk) as (desk, at):
         beside = await desk.around()
-        campaign = _in_its_time(await chosen(which, desk, beside), window, any_time=any_time)
+        written = await chosen(which, desk, beside)
+        at.check(Deed.SEE, written.country)
+        campaign = _in_its_time(written, window, any_time=any_time)
         outcome = await _outcome(campaign, window, desk, at.pool, beside)
     return Answer(_document(campaign, window, outcome), *_shown(campaign, outcome))
 

@@ -23,6 +23,7 @@ from abacus.engage.campaigns.facts import CampaignSubject, campaign_facts
 from abacus.engage.campaigns.simulation import Simulated
 from abacus.engage.downstreams.facts import AskService
 from abacus.ledger.store.read import LedgerReader
+from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Pool
 from abacus.programs.tiers.store import MembershipStore
 from abacus.signals.counters.reading.types import Counted, Lookup
@@ -51,6 +52,7 @@ async def simulate_campaign(
     async with at_desk(campaign_desk) as (desk, at), services(at) as asking:
         beside = await desk.around()
         campaign = await chosen(which, desk, beside)
+        at.check(Deed.SEE, campaign.country)
         posted = read_event(event, campaign, beside, await locate_now(at.pool))
         if member is not None:
             posted = posted._replace(member_id=member)

@@ -21,6 +21,7 @@ from abacus.engage.journeys.decide.graph import in_order
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.dry_run import DryRun, dry_run
 from abacus.engage.journeys.facts import journey_facts
+from abacus.people.types.deed import Deed
 from abacus.signals.places.locating import locate_now
 from abacus.signals.segments.desk import Sample, SegmentDesk
 from abacus.signals.segments.sets import segment_sets
@@ -46,6 +47,7 @@ async def dry_run_journey(
     async with at_desk(journey_desk) as (desk, at), services(at) as asking:
         beside = await desk.around()
         journey = await chosen(which, desk, beside)
+        at.check(Deed.SEE, journey.country)
         sample = await SegmentDesk(at.pool, at.clock).sample(segment, members)
         if sample.segment.country not in {None, journey.country}:
             raise Refused(f"{sample.segment.label} is of {sample.segment.country}, {journey.name} of {journey.country}")

@@ -26,6 +26,7 @@ from abacus.engage.journeys.decide.publications import JourneyPublications
 from abacus.engage.journeys.decide.visit import Left, Waiting
 from abacus.engage.journeys.facts import journey_facts
 from abacus.engage.journeys.simulation import Simulated, simulate
+from abacus.people.types.deed import Deed
 from abacus.signals.events.decide.whereabouts import Locate
 from abacus.signals.events.types import Event
 from abacus.signals.places.locating import locate_now
@@ -52,6 +53,7 @@ async def simulate_journey(
     async with at_desk(journey_desk) as (desk, at), services(at) as asking:
         beside, locate = await desk.around(), await locate_now(at.pool)
         journey = await chosen(which, desk, beside)
+        at.check(Deed.SEE, journey.country)
         enters_at = None if when is None else moment("--at", when)
         entry = entry_of(journey, beside, locate, event, member, enters_at, desk.now())
         given = read_context({} if context is None else read_message(context), journey.context)
