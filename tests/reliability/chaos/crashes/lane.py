@@ -133,6 +133,10 @@ class Lane:
         """Publish events."""
         await self._publisher.publish(self.settings.events_topic, list(messages))
 
+    async def place(self, messages: Iterable[StreamMessage]) -> None:
+        """Publish positions."""
+        await self._publisher.publish(self.settings.positions_topic, list(messages))
+
     async def send(self, queue: str, bodies: Sequence[str]) -> None:
         await self.queues[queue].send(bodies)
 
@@ -164,16 +168,16 @@ class Lane:
             await self._others[1].end()
         self._others = victim, self.start(*(name for name in PIPELINE if name != victim))
 
-    async def is_read(self, group: str = "calculator") -> bool:
-        """Whether this group has committed every offset. The broker is asked for the ends: a publication that was cut
-        off may be on the topic.
+    async def is_read(self, group: str = "calculator", topic: str | None = None) -> bool:
+        """Whether this group has committed every offset of the topic, which is that of transactions. The broker is
+        asked for the ends: a publication that was cut off may be on the topic.
         """
         settings = self.settings
-        if not self._has_produced:
+        if topic is None and not self._has_produced:
             return True
         bootstrap = settings.required("kafka_bootstrap")
         async with open_lags(bootstrap) as lags:
-            return await lags.of(settings.transactions_topic, f"{settings.queue_prefix}{group}") == 0
+            return await lags.of(topic or settings.transactions_topic, f"{settings.queue_prefix}{group}") == 0
 
     async def is_empty(self, *queues: str) -> bool:
         return all([await self.queues[name].holds() == 0 for name in queues])

@@ -9,6 +9,7 @@ from tests.reliability.chaos.crashes.journey_works import JourneyEntriesLate, Jo
 from tests.reliability.chaos.crashes.ledger_works import Awards, BlockedAwards, PartnersAwards, Refunds, StoppedAwards
 from tests.reliability.chaos.crashes.month_works import Expiries
 from tests.reliability.chaos.crashes.offer_works import OffersTaken
+from tests.reliability.chaos.crashes.place_works import MembersFollowed
 from tests.reliability.chaos.crashes.relay_works import Transfers, TransfersOfAnother
 from tests.reliability.chaos.crashes.reward_works import Redemptions
 from tests.reliability.chaos.crashes.work import Work
@@ -32,6 +33,7 @@ WORKS: Final[tuple[type[Work], ...]] = (
     JourneyVisits,
     JourneyEntriesLate,
     MessagesUnderCaps,
+    MembersFollowed,
     OffersTaken,
     Redemptions,
 )
