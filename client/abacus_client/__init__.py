@@ -12,6 +12,7 @@ from abacus_client.answers import (
     Member,
     Movement,
     Pending,
+    PositionResult,
     Quote,
     Series,
     Slot,
@@ -20,7 +21,16 @@ from abacus_client.answers import (
 )
 from abacus_client.asynchronous import AsyncClient
 from abacus_client.blocking import Client
-from abacus_client.calls import ComputedItem, CountQuery, Event, FixedItem, QuotedTransaction, SeriesQuery, Transaction
+from abacus_client.calls import (
+    ComputedItem,
+    CountQuery,
+    Event,
+    FixedItem,
+    Position,
+    QuotedTransaction,
+    SeriesQuery,
+    Transaction,
+)
 from abacus_client.errors import ApiError, Refused, Unauthorized, Unavailable
 from abacus_client.journey_answers import EntryState, JourneyEntry, JourneyMember, JourneyVisit
 from abacus_client.offer_answers import (
@@ -67,6 +77,8 @@ __all__ = [
     "OfferedLine",
     "Pending",
     "PointQuote",
+    "Position",
+    "PositionResult",
     "Problem",
     "Qualified",
     "Quote",

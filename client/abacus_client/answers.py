@@ -70,6 +70,14 @@ class EventResult:
 
 
 @dataclass(frozen=True, slots=True)
+class PositionResult:
+    """The outcome of one position of a batch; it has a `problem` if it was refused."""
+
+    outcome: Literal["accepted", "refused"]
+    problem: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Account:
     """A member's points in one program."""
 

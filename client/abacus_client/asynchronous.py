@@ -23,6 +23,7 @@ from abacus_client.answers import (
     Movement,
     Page,
     Pending,
+    PositionResult,
     Quote,
     Series,
     Transfer,
@@ -37,6 +38,7 @@ from abacus_client.calls import (
     CountQuery,
     Event,
     FixedItem,
+    Position,
     QuotedTransaction,
     SeriesQuery,
     Transaction,
@@ -108,6 +110,12 @@ class AsyncClient(AsyncJourneyCalls, AsyncOfferCalls, AsyncRewardCalls):
     async def post_events(self, events: Iterable[Event]) -> list[EventResult]:
         """Posts up to 1,000 events, and returns their outcomes in order. A refused event is not posted again."""
         return await self._answer(calls.event_batch(events))
+
+    async def post_positions(self, positions: Iterable[Position]) -> list[PositionResult]:
+        """Says where members are, up to 100 positions, and returns their outcomes in order. Nothing keeps them: what
+        members enter and leave becomes events, of a position that is sent again once.
+        """
+        return await self._answer(calls.positions(positions))
 
     async def award_state(self, award_id: UUID | str) -> Award:
         return await self._answer(calls.award_state(award_id))

@@ -24,6 +24,7 @@ from abacus_client.answers import (
     Movement,
     Page,
     Pending,
+    PositionResult,
     Quote,
     Series,
     Transfer,
@@ -35,6 +36,7 @@ from abacus_client.calls import (
     CountQuery,
     Event,
     FixedItem,
+    Position,
     QuotedTransaction,
     SeriesQuery,
     Transaction,
@@ -109,6 +111,12 @@ class Client(JourneyCalls, OfferCalls, RewardCalls):
     def post_events(self, events: Iterable[Event]) -> list[EventResult]:
         """Posts up to 1,000 events, and returns their outcomes in order. A refused event is not posted again."""
         return self._answer(calls.event_batch(events))
+
+    def post_positions(self, positions: Iterable[Position]) -> list[PositionResult]:
+        """Says where members are, up to 100 positions, and returns their outcomes in order. Nothing keeps them: what
+        members enter and leave becomes events, of a position that is sent again once.
+        """
+        return self._answer(calls.positions(positions))
 
     def award_state(self, award_id: UUID | str) -> Award:
         return self._answer(calls.award_state(award_id))

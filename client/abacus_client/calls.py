@@ -26,6 +26,7 @@ from abacus_client.answers import (
     Movement,
     Page,
     Pending,
+    PositionResult,
     Quote,
     Series,
     Transfer,
@@ -117,6 +118,16 @@ class Event(TypedDict):
     var: NotRequired[Mapping[str, str | int | Decimal | datetime | Sequence[str]]]
 
 
+class Position(TypedDict):
+    """Where a member was at a time, as far as `accuracy_m` metres are wrong."""
+
+    member_id: str
+    lat: float
+    lon: float
+    at: str | datetime
+    accuracy_m: NotRequired[float]
+
+
 @dataclass(frozen=True, slots=True)
 class Call(Generic[Answer]):
     """A request before it is signed and sent, and the function that reads its answer."""
@@ -157,6 +168,10 @@ def event(event: Event) -> Call[str]:
 
 def event_batch(events: Iterable[Event]) -> Call[list[EventResult]]:
     return Call("POST", "/v1/events/batch", decode.events, as_json({"events": list(events)}))
+
+
+def positions(positions: Iterable[Position]) -> Call[list[PositionResult]]:
+    return Call("POST", "/v1/positions", decode.positions, as_json({"positions": list(positions)}))
 
 
 def award_state(award_id: UUID | str) -> Call[Award]:

@@ -17,6 +17,7 @@ from abacus_client.answers import (
     Movement,
     Page,
     Pending,
+    PositionResult,
     Quote,
     Series,
     Transfer,
@@ -68,6 +69,11 @@ class _Events:
 
 
 @dataclass(frozen=True, slots=True)
+class _Positions:
+    results: tuple[PositionResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class _Transfers:
     transfers: tuple[Transfer, ...]
     next: str | None
@@ -104,6 +110,10 @@ def event(answer: httpx.Response, _: Sequence[str]) -> str:
 
 def events(answer: httpx.Response, _: Sequence[str]) -> list[EventResult]:
     return list(read_answer(_Events, answer).results)
+
+
+def positions(answer: httpx.Response, _: Sequence[str]) -> list[PositionResult]:
+    return list(read_answer(_Positions, answer).results)
 
 
 def member(answer: httpx.Response, _: Sequence[str]) -> Member:

@@ -22,6 +22,8 @@ from abacus_client import (
     FixedItem,
     KeyCount,
     Member,
+    Position,
+    PositionResult,
     Problem,
     Quote,
     QuotedTransaction,
@@ -162,6 +164,22 @@ async def test_each_event_of_a_batch_has_its_result(api: ScriptedApi) -> None:
     assert (api.requests[0].url.path, len(_sent(api)["events"])) == ("/v1/events/batch", 2)
     assert accepted_ == EventResult("accepted", "app:x:1")
     assert refused == EventResult("refused", None, Problem("invalid", "T", 422, "D"))
+
+
+async def test_positions_as_they_are_sent_and_read(api: ScriptedApi) -> None:
+    refusal = {"type": "/problems/in-the-future", "title": "T", "status": 422, "detail": "D"}
+    results = [{"outcome": "accepted"}, {"outcome": "refused", "problem": refusal}]
+    api.answers(problem(503, "unavailable"), httpx.Response(202, json={"results": results}))
+    here: Position = {"member_id": "bob", "lat": 1.30407, "lon": 103.83182, "at": NOW}
+    there: Position = {**here, "lat": 2, "accuracy_m": 12.5}
+    outcomes = await ask(api.client().post_positions, iter([here, there]))
+    assert [(each.method, each.url.path) for each in api.requests] == [("POST", "/v1/positions")] * 2
+    at = "2026-05-01T12:00:00+00:00"
+    assert _sent(api) == {"positions": [{**here, "at": at}, {**there, "at": at}]}
+    assert outcomes == [
+        PositionResult("accepted"),
+        PositionResult("refused", Problem("in-the-future", "T", 422, "D")),
+    ]
 
 
 async def test_what_became_of_an_award(api: ScriptedApi) -> None:
