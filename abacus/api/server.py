@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import math
 import resource
 import socket
 import time
@@ -19,7 +18,6 @@ from abacus.api.http.protocol import LimitedProtocol
 from abacus.core.errors import Refused
 
 _OF_OURS: Final = 128  # file descriptors for the other connections of this process
-_FOR_EVER_S: Final = 10 * 365 * 24 * 3600
 
 
 class _Server(uvicorn.Server):
@@ -38,8 +36,8 @@ def bound(host: str, port: int, settings: str) -> socket.socket:
         listener = socket.create_server((host, port), backlog=512)
     except OSError as error:
         raise Refused(f"{settings}: cannot listen on {host}:{port}: {error.strerror}") from error
-    # Its connections inherit it: an answer's head and body leave one by one, and the body shall not wait, some 40 ms,
-    # until the caller has acknowledged the head. (uvloop sees to that itself, asyncio only for sockets of its own.)
+    # Its connections inherit it: a part of an answer shall not wait, some 40 ms, until the caller has acknowledged the
+    # part before. (uvloop sees to that itself, asyncio only for sockets of its own.)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 
@@ -58,7 +56,6 @@ async def serve(
         app,
         http=partial(LimitedProtocol, limits=limits, crowd=crowd, monotonic=monotonic),  # type: ignore[arg-type]  # it is called, no more
         ws="none",
-        timeout_keep_alive=math.ceil(limits.idle_s) or _FOR_EVER_S,
         log_config=None,
         access_log=False,
         lifespan="off",

@@ -1,4 +1,4 @@
-"""What is written in one turn of the loop leaves in one write, and before the connection ends."""
+"""The head and the body of an answer leave in one write; what nothing follows leaves at once."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,7 +9,9 @@ from abacus.api.http.joined_writes import JoinedWrites
 
 pytestmark = pytest.mark.once
 
-LARGE = b"x" * 50_000
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n"
+STREAMED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 class Line(asyncio.Transport):
@@ -33,39 +35,73 @@ class Line(asyncio.Transport):
         return self.is_over
 
 
+def head_alone(joined: JoinedWrites) -> None:
+    joined.write(HEAD)
+
+
 def head_and_body(joined: JoinedWrites) -> None:
-    joined.write(b"head ")
+    joined.write(HEAD)
     joined.write(b"body")
 
 
-def more_than_is_held(joined: JoinedWrites) -> None:
-    for each in (LARGE, LARGE, b"end"):
-        joined.write(each)
+def head_and_empty_body(joined: JoinedWrites) -> None:
+    joined.write(HEAD)
+    joined.write(b"")
+
+
+def two_answers(joined: JoinedWrites) -> None:
+    head_and_body(joined)
+    head_and_body(joined)
+
+
+def body_in_parts(joined: JoinedWrites) -> None:
+    joined.write(HEAD)
+    joined.write(b"bo")
+    joined.write(b"dy")
+
+
+def head_that_is_all(joined: JoinedWrites) -> None:
+    joined.write(HEAD)
+    joined.leave()
+    joined.leave()
+
+
+def stream(joined: JoinedWrites) -> None:
+    joined.write(STREAMED)
+    joined.write(b"chunk")
+
+
+def wish_to_continue(joined: JoinedWrites) -> None:
+    joined.write(CONTINUE)
 
 
 def last_words(joined: JoinedWrites) -> None:
-    joined.write(b"bye")
+    joined.write(HEAD)
     joined.write_eof()
 
 
 def closed(joined: JoinedWrites) -> None:
-    joined.write(b"bye")
+    joined.write(HEAD)
     joined.close()
     joined.write(b"too late")
 
 
 @pytest.mark.parametrize(
-    ("writes", "at_once", "in_all"),
+    ("writes", "left"),
     [
-        (head_and_body, [], [b"head body"]),
-        (more_than_is_held, [LARGE + LARGE], [LARGE + LARGE, b"end"]),
-        (last_words, [b"bye", b"EOF"], [b"bye", b"EOF"]),
-        (closed, [b"bye"], [b"bye"]),
+        (head_alone, []),
+        (head_and_body, [HEAD + b"body"]),
+        (head_and_empty_body, [HEAD]),
+        (two_answers, [HEAD + b"body"] * 2),
+        (body_in_parts, [HEAD + b"bo", b"dy"]),
+        (head_that_is_all, [HEAD]),
+        (stream, [STREAMED, b"chunk"]),
+        (wish_to_continue, [CONTINUE]),
+        (last_words, [HEAD, b"EOF"]),
+        (closed, [HEAD]),
     ],
 )
-async def test_what_leaves(writes: Callable[[JoinedWrites], None], at_once: list[bytes], in_all: list[bytes]) -> None:
+def test_what_leaves(writes: Callable[[JoinedWrites], None], left: list[bytes]) -> None:
     line = Line()
     writes(JoinedWrites(line))
-    assert line.left == at_once
-    await asyncio.sleep(0)
-    assert line.left == in_all
+    assert line.left == left

@@ -1,7 +1,8 @@
 """uvicorn's protocol on httptools, which has no limits of its own, with the limits of `HttpLimits`.
 
-docs/adr/0039 says why it is this one. It relies on these parts of uvicorn's class: the callbacks of the parser,
-`cycle`, `pipeline`, `flow`, `transport`, and that an answer ends the connection when its cycle's `keep_alive` is false.
+docs/adr/0039 says why it is this one. It relies on these parts of uvicorn's class: the callbacks of the parser and of
+an answer that is complete, `cycle`, `pipeline`, `flow`, `transport`, and that an answer ends the connection when its
+cycle's `keep_alive` is false.
 """
 
 import asyncio
@@ -49,6 +50,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._monotonic = monotonic
         self._head_due_in = limits.head_s or _NEVER
         self._body_due_in = limits.body_s or _NEVER
+        self._idle_for = limits.idle_s or _NEVER
         # A head is being read from the end of one request to the end of the next head, then a body.
         self._in_body = False
         self._turns = 0  # how often the one became the other
@@ -58,6 +60,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._framing = 0  # bytes around the body's
         self._due = _NEVER  # when what is being read has to be complete
         self._unread_since = _NEVER  # since when the caller does not read the answer
+        self._idle_until = _NEVER  # when a connection ends on which nothing was asked any more
         self._deaf = False
         self._lingers = False
         # Where uvicorn puts trailers: a trailer is none of the headers that a proxy before us has seen.
@@ -67,7 +70,8 @@ class LimitedProtocol(HttpToolsProtocol):
     # From the transport
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
-        super().connection_made(JoinedWrites(transport))  # type: ignore[arg-type]  # in all that is used of it
+        self._writes = JoinedWrites(transport)
+        super().connection_made(self._writes)  # type: ignore[arg-type]  # in all that is used of it
         if self._crowd.admit(self, self.client[0] if self.client else ""):
             self._due = self._monotonic() + self._head_due_in
         else:
@@ -81,7 +85,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self._deaf:
             return
-        self._unset_keepalive_if_required()
+        self._idle_until = _NEVER
         self._last = len(data)
         turns, content = self._turns, self._content
         try:
@@ -138,6 +142,20 @@ class LimitedProtocol(HttpToolsProtocol):
         self._in_body = False
         self._turns += 1
 
+    # From the answer
+
+    def on_response_complete(self) -> None:
+        """As uvicorn's, which sets a timer for each request: here the crowd looks at the time."""
+        self._writes.leave()
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._start_asgi_task(*self.pipeline.pop())
+        else:
+            self._idle_until = self._monotonic() + self._idle_for
+
     # Limits
 
     @property
@@ -170,6 +188,8 @@ class LimitedProtocol(HttpToolsProtocol):
         elif self._lingers:
             if now > self._due:
                 self.transport.abort()
+        elif now > self._idle_until:
+            self.transport.close()
         elif self.flow.read_paused:  # it is we who do not read: the caller has all of the time when we do again
             if self._due != _NEVER:
                 self._set_due()
