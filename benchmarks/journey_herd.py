@@ -50,6 +50,8 @@ select 'member-' || n, $1, 1, n, 1, 'segment:all@1', 'SG', $2, $2
 from generate_series($3::bigint, $4::bigint - 1) n
 """
 _MORNING: Final = "update pack set due = due - interval '2 days' where journey = $1"
+_VACUUMED: Final = "select exists(select from pg_stat_activity where backend_type = 'autovacuum worker')"
+_REST_S: Final = 600.0
 _DECIDED: Final = "select coalesce(sum(cardinality(members)), 0) from journey_deed where journey = $1"
 
 
@@ -210,9 +212,11 @@ class Herd:
         for some in _parts(self.members):
             await self._owner.execute(_SEATS, self.journey, PAST, some.start, some.stop, timeout=3600)
         await self._owner.execute("vacuum analyze seat", timeout=3600)
-        await self._owner.execute(
-            "checkpoint", timeout=3600
-        )  # what was prepared is not written out while it is measured
+        # What was prepared is neither written out nor vacuumed while it is measured.
+        await self._owner.execute("checkpoint", timeout=3600)
+        async with asyncio.timeout(_REST_S):
+            while await self._owner.fetchval(_VACUUMED):  # noqa: ASYNC110  # the database knows
+                await asyncio.sleep(0.1)
 
     async def wait(self, largest: int = LARGEST) -> None:
         """Everybody waits, and is due at once."""

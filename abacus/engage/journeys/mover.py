@@ -83,8 +83,8 @@ class Mover:
         self._go_together = go_together
 
     async def run(self, slice_: slices.Slice, line: Line, behind: Mark, upto: datetime, most: int) -> Ran:
-        """Runs due packs of a line to their next waits: at most `most` of them, two thousand members at a time, or five
-        hundred where an event may move each first. Raises `Stuck`.
+        """Runs due packs of a line to their next waits: at most `most` of them, four thousand members at a time, or
+        five hundred where an event may move each first. Raises `Stuck`.
         """
         async with slice_.at() as connection, slices.in_place(connection):
             taken = await take(connection, line, behind, upto, most)

@@ -226,9 +226,9 @@ async def test_who_is_moved_back_is_not_given_the_same_again(pool: Pool) -> None
 
 
 async def test_packs_are_taken_by_one_and_full_ones_alone(pool: Pool) -> None:
-    """Packs go together, up to two thousand members."""
+    """Packs go together, up to four thousand members."""
     slice_ = (await slices.slices_of(pool))[0]
-    sizes = [300, 200, 1500, 1900, 500, 2100]
+    sizes = [500, 500, 3000, 3900, 500, 4100]
     async with slice_.within() as connection:
         await put(
             connection,
@@ -237,7 +237,7 @@ async def test_packs_are_taken_by_one_and_full_ones_alone(pool: Pool) -> None:
     moving, ran = mover(FixedClock(NOW)), []
     while (now := await moving.run(slice_, TIMED, BEGIN, NOW + LATER, MOST_PACKS)).packs:
         ran.append(now[:2])
-    assert ran == [(3, 2000), (1, 1900), (1, 500), (1, 2100)]
+    assert ran == [(3, 4000), (1, 3900), (1, 500), (1, 4100)]
 
 
 async def test_another_process_takes_other_packs(pool: Pool) -> None:

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, TypeVar
 from abacus.engage.journeys.decide.seat import Seat, Waits
 
 LARGEST: Final = 500
-TOGETHER: Final = 4 * LARGEST  # members who are moved in one transaction, if they need not go each by itself
+TOGETHER: Final = 8 * LARGEST  # members who are moved in one transaction, if they need not go each by itself
 _SECOND: Final = timedelta(seconds=1)
 _IDS: Final = 1 << 63
 
