@@ -1,9 +1,11 @@
-"""Every page in a real browser: axe finds nothing by daylight and in the dark, on a desk and on a phone, and without
-scripts each page answers and has no control that does nothing.
+"""Pages in a real browser. Each answers without scripts, has no control that does nothing, and fits on its screen. axe
+finds nothing by daylight and in the dark, on a desk and on a phone: each kind of element is judged on one page, and the
+night judges each page.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from typing import Final, TypeAlias
 
 import pytest
@@ -15,23 +17,25 @@ from abacus.people.types.approval import Approval
 from abacus.platform.postgres import Pool
 from tests.console.addresses import address
 from tests.console.furnished import furnished
+from tests.console.kinds import fewest, kinds
 from tests.console.window import HEIGHT, Scheme, Window, office
 
 Look: TypeAlias = tuple[Scheme, int, str, str]  # the last are the parts of the page that are judged: all, and colours
 
 WIDE: Final = 1440
+BETWEEN: Final = 1280
+NARROW: Final = 390
 # Each page is judged in the light on a desk and in the dark on a phone: so both colours of all that is on both. A phone
 # has the menu's button besides, and a desk the open menu, which are the same on every page but for the mark of where
 # one is. The first page is judged in every look, and so is that of who is signed in, whose name is marked there. On
 # others neither a phone's frame nor the colours of a desk's are judged again. The night judges each page in every look.
-CROSSED: Final[list[Look]] = [("light", WIDE, "html", "main"), ("dark", 390, "main", "main")]
+CROSSED: Final[list[Look]] = [("light", WIDE, "html", "main"), ("dark", NARROW, "main", "main")]
 EVERY: Final[list[Look]] = [
-    *(("light", WIDE, "html", "html"), ("dark", 390, "html", "html")),
-    *(("dark", WIDE, "html", "html"), ("light", 390, "html", "html"), ("dark", 1280, "html", "html")),
+    *(("light", WIDE, "html", "html"), ("dark", NARROW, "html", "html")),
+    *(("dark", WIDE, "html", "html"), ("light", NARROW, "html", "html"), ("dark", BETWEEN, "html", "html")),
 ]
 _IN_EVERY_LOOK: Final = ("/", "/me")
-_PARTS: Final = 2  # of the pages, so that two processes may share them
-BETWEEN: Final = 1280  # a page fits on such a screen, too
+_PARTS: Final = 2  # of all pages, so that two processes may share them
 CUT_OFF: Final = """() => [...document.querySelectorAll(".table")]
     .filter((each) => each.scrollWidth > each.clientWidth + 1)
     .map((each) => each.getAttribute("aria-label"))"""
@@ -65,11 +69,30 @@ def pages(approval: Approval) -> Iterator[tuple[str, str]]:
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
+async def test_every_kind_of_element_is_there_for_everybody(browser: Browser, pool: Pool) -> None:
+    """On the page where nobody is signed in, and on as few as have them all."""
+    async with looked_at(browser, pool) as (window, approval):
+        named = {path: name for name, path in pages(approval)}
+        fullest = fewest({path: kinds(await window.markup(path)) for path in named})
+        for path in dict.fromkeys((*_IN_EVERY_LOOK, *fullest)):
+            await window.see(path)
+            await stands(window, named[path], path, EVERY if path in _IN_EVERY_LOOK else CROSSED)
+
+
+@pytest.mark.long
+@pytest.mark.night
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("part", range(_PARTS))
-@pytest.mark.parametrize(
-    "looks", [pytest.param(CROSSED, id="crossed"), pytest.param(EVERY, id="every", marks=pytest.mark.night)]
-)
-async def test_every_page_is_there_for_everybody(browser: Browser, pool: Pool, looks: list[Look], part: int) -> None:
+async def test_every_page_is_there_for_everybody(browser: Browser, pool: Pool, part: int) -> None:
+    async with looked_at(browser, pool) as (window, approval):
+        for name, path in list(pages(approval))[part::_PARTS]:
+            await window.see(path)
+            await stands(window, name, path, EVERY)
+
+
+@asynccontextmanager
+async def looked_at(browser: Browser, pool: Pool) -> AsyncIterator[tuple[Window, Approval]]:
+    """A window of a furnished house, in which an admin has signed in on a page that stands."""
     async with office(browser, pool) as open_office:
         approval = await furnished(open_office.desk)
         await open_office.desk.hire("eve", "admin")
@@ -77,23 +100,25 @@ async def test_every_page_is_there_for_everybody(browser: Browser, pool: Pool, l
             await window.see("/")
             await stands(window, "sign-in", "/", EVERY)
             await window.sign_in("eve")
-            for name, path in list(pages(approval))[part::_PARTS]:
-                await window.see(path)
-                await stands(window, name, path, EVERY if path in _IN_EVERY_LOOK else looks)
+            yield window, approval
 
 
 async def stands(window: Window, name: str, path: str, looks: list[Look]) -> None:
-    """axe finds nothing in each of these looks, nothing is wider than its screen, and a wide one cuts off no table."""
+    """axe finds nothing in each of these looks, and the page fits."""
     for scheme, width, within, colours_of in looks:
         await window.look(scheme, width)
         at = (path, scheme, width)
         assert (at, await window.violations(within, colours_of=colours_of)) == (at, [])
-        assert (at, await too_wide(window)) == (at, 0)
-        cut = await window.page.evaluate(CUT_OFF) if width >= WIDE else []
-        assert (at, cut) == (at, [])
         await window.shoot(f"{name}-{scheme}-{width}")
-    await window.page.set_viewport_size({"width": BETWEEN, "height": HEIGHT})
-    assert (path, await too_wide(window)) == (path, 0)
+    await fits(window, path)
+
+
+async def fits(window: Window, path: str) -> None:
+    """The page is no wider than its screen, and a wide one cuts off no table."""
+    for width in (NARROW, BETWEEN, WIDE):
+        await window.page.set_viewport_size({"width": width, "height": HEIGHT})
+        assert (path, width, await too_wide(window)) == (path, width, 0)
+    assert (path, await window.page.evaluate(CUT_OFF)) == (path, [])
 
 
 async def too_wide(window: Window) -> int:
@@ -116,6 +141,7 @@ async def test_every_page_answers_without_scripts(browser: Browser, pool: Pool) 
                 await window.see(path)
                 assert (path, await idle(window)) == (path, [])
                 assert await window.text()
+                await fits(window, path)
                 await window.shoot(f"{name}-without-scripts")
 
 

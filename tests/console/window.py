@@ -58,6 +58,10 @@ class Window:
         await self.page.goto(self.url + path)
         await self.ready()
 
+    async def markup(self, path: str) -> str:
+        """The HTML of a page that is only asked for, and not shown."""
+        return await (await self.context.request.get(self.url + path)).text()
+
     async def ready(self) -> None:
         if self.scripts:
             await self.page.wait_for_selector("html[data-ready]", state="attached")
