@@ -4,4 +4,7 @@ from typing import Final
 
 COMMANDS: Final = {
     "exchanges": "commands:app",
+    "exchanges books": "books:app",
+    "exchanges breaks": "breaks:app",
+    "exchanges files": "files:app",
 }
