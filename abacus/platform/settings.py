@@ -1,6 +1,5 @@
 """Settings, from the environment, read once. `bootstrap`, the command line and the workers are the only readers."""
 
-import base64
 from pathlib import Path
 from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
@@ -12,6 +11,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from abacus.core.errors import Refused
 from abacus.core.points import MAX_POINTS
 from abacus.core.signature import read_keys
+from abacus.core.webhook_secret import is_webhook_secret
 from abacus.platform.encryption import Keyring
 from abacus.platform.validation import first_fault
 
@@ -19,7 +19,6 @@ PREFIX = "ABACUS_"
 
 
 _LAST_PORT = 65535
-_SECRET_BYTES: Final = range(24, 65)
 _HIDDEN: Final = "(set)"
 # Addresses may hold a password.
 _SECRETS: Final = frozenset(
@@ -93,11 +92,7 @@ def _time_zone(name: str) -> str:
 
 
 def _webhook_secret(secret: str) -> str:
-    try:
-        length = len(base64.b64decode(secret.removeprefix("whsec_"), validate=True))
-    except ValueError:
-        length = 0
-    if not secret.startswith("whsec_") or length not in _SECRET_BYTES:
+    if not is_webhook_secret(secret):
         raise ValueError("whsec_ and 24 to 64 bytes in base64 are needed")
     return secret
 

@@ -7,4 +7,5 @@ COMMANDS: Final = {
     "exchanges books": "books:app",
     "exchanges breaks": "breaks:app",
     "exchanges files": "files:app",
+    "exchanges partner-sim": "partner_sim:partner_sim",
 }

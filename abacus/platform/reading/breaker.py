@@ -40,6 +40,16 @@ class Breaker:
         """Failures since the last answer."""
         return self._circuit.failures
 
+    @property
+    def why(self) -> str:
+        """How the last call failed."""
+        return self._why
+
+    @property
+    def rests_for_s(self) -> float:
+        """How long no call is let through from now on."""
+        return max(0.0, self._circuit.rests_until - self._clock_s()) if self.is_open else 0.0
+
     def lets_through(self) -> bool:
         """Whether a call may be made now. The caller makes it then, and says how it ended."""
         now = self._clock_s()

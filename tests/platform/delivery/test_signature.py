@@ -5,7 +5,15 @@ import re
 import time
 from typing import Any
 
-from abacus.platform.delivery.decide.signature import new_secret, sign, signed_headers
+import pytest
+
+from abacus.platform.delivery.decide.signature import (
+    BadSignature,
+    check_signature,
+    new_secret,
+    sign,
+    signed_headers,
+)
 from tests.support.paths import DOCS
 
 # Published by the standard's reference libraries.
@@ -42,3 +50,32 @@ def test_a_secret_is_random_and_of_the_length_the_standard_asks_for() -> None:
     made = {new_secret() for _ in range(50)}
     assert len(made) == 50
     assert all(24 <= len(base64.b64decode(secret.removeprefix("whsec_"), validate=True)) <= 64 for secret in made)
+
+
+NOW_S = 1614265330.0
+HEADERS = signed_headers([SECRET], "msg_1", int(NOW_S), b"{}")
+
+
+def test_a_signature_is_checked() -> None:
+    check_signature([new_secret(), SECRET], HEADERS, b"{}", NOW_S + 300)
+    check_signature([SECRET], {**HEADERS, "webhook-signature": f"v1,AAAA {HEADERS['webhook-signature']}"}, b"{}", NOW_S)
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "now_s"),
+    [
+        (HEADERS, b"{ }", NOW_S),
+        (HEADERS, b"{}", NOW_S + 301),
+        (HEADERS, b"{}", NOW_S - 301),
+        ({**HEADERS, "webhook-id": "msg_2"}, b"{}", NOW_S),
+        ({**HEADERS, "webhook-timestamp": str(int(NOW_S) + 1)}, b"{}", NOW_S),
+        ({**HEADERS, "webhook-timestamp": "1614265330.0"}, b"{}", NOW_S),
+        ({**HEADERS, "webhook-timestamp": "9" * 5000}, b"{}", NOW_S),
+        ({**HEADERS, "webhook-signature": "v1,\xe9"}, b"{}", NOW_S),
+        ({"webhook-id": "msg_1"}, b"{}", NOW_S),
+        ({}, b"{}", NOW_S),
+    ],
+)
+def test_a_signature_that_does_not_hold(headers: dict[str, str], body: bytes, now_s: float) -> None:
+    with pytest.raises(BadSignature):
+        check_signature([SECRET], headers, body, now_s)

@@ -4,19 +4,28 @@ import base64
 import hashlib
 import hmac
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-_PREFIX: Final = "whsec_"
+from abacus.core.errors import AbacusError
+from abacus.core.webhook_secret import PREFIX
+
 _SECRET_BYTES: Final = 32  # the standard asks for 24 to 64
+_TOLERANCE_S: Final = 300
+_LONGEST_TIMESTAMP: Final = 11
+_MOST_SIGNATURES: Final = 10
+
+
+class BadSignature(AbacusError):
+    """The signature of a message is missing, wrong or too old; the message reveals no secret."""
 
 
 def new_secret() -> str:
-    return _PREFIX + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+    return PREFIX + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
 
 
 def sign(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
-    key = base64.b64decode(secret.removeprefix(_PREFIX))
+    key = base64.b64decode(secret.removeprefix(PREFIX))
     signed = b"%b.%d.%b" % (message_id.encode(), timestamp, body)
     return "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
 
@@ -28,3 +37,19 @@ def signed_headers(secrets_: Sequence[str], message_id: str, timestamp: int, bod
         "webhook-timestamp": str(timestamp),
         "webhook-signature": " ".join(sign(secret, message_id, timestamp, body) for secret in secrets_),
     }
+
+
+def check_signature(secrets_: Sequence[str], headers: Mapping[str, str], body: bytes, now_s: float) -> None:
+    """The names of headers are in small letters. Raises `BadSignature`."""
+    message_id, timestamp = headers.get("webhook-id"), headers.get("webhook-timestamp")
+    signatures = headers.get("webhook-signature")
+    if not message_id or not timestamp or not signatures:
+        raise BadSignature("webhook-id, webhook-timestamp and webhook-signature are needed")
+    if not (timestamp.isascii() and timestamp.isdecimal() and len(timestamp) <= _LONGEST_TIMESTAMP):
+        raise BadSignature("webhook-timestamp is not a time in whole seconds since 1970")
+    if abs(now_s - int(timestamp)) > _TOLERANCE_S:
+        raise BadSignature("webhook-timestamp is more than 5 minutes away from the receiver's time")
+    expected = [sign(secret, message_id, int(timestamp), body).encode() for secret in secrets_]
+    given = signatures.encode().split(b" ")[:_MOST_SIGNATURES]
+    if not any(hmac.compare_digest(one, other) for one in expected for other in given):
+        raise BadSignature("webhook-signature does not fit the id, the timestamp and the body")

@@ -1,0 +1,51 @@
+"""The reference partner, put together."""
+
+import asyncio
+from pathlib import Path
+
+from abacus.core.clock import Clock
+from abacus.exchanges.carriers.line import Line
+from abacus.exchanges.partner_sim.app import PartnerSim
+from abacus.exchanges.partner_sim.behaviour import Fates
+from abacus.exchanges.partner_sim.books import Books
+from abacus.exchanges.partner_sim.errands import Errands
+from abacus.exchanges.partner_sim.inbound import House
+from abacus.exchanges.partner_sim.operator import Operator
+
+_AT_ONCE = 50
+
+
+class ReferencePartner:
+    """Its `app` is served by the caller, beside `run`; `close` it at the end. `callbacks` is the whole address that it
+    tells of transfers; `house` and `house_key` are where its members send points, and the key that is shown there.
+    """
+
+    def __init__(
+        self,
+        secret: str,
+        clock: Clock,
+        *,
+        file: Path | None = None,
+        callbacks: str | None = None,
+        house: str | None = None,
+        house_key: str = "",
+    ) -> None:
+        self._books = Books(file)
+        fates = Fates()
+        self._callbacks = _line(callbacks) if callbacks else None
+        self._house = House(_line(house), house_key) if house else None
+        self._errands = Errands(self._books, fates, secret, clock, callbacks=self._callbacks, house=self._house)
+        self.app = PartnerSim(self._books, fates, [secret], clock, Operator(self._books, fates, clock))
+
+    async def run(self, stop: asyncio.Event) -> None:
+        await self._errands.run(stop)
+
+    async def close(self) -> None:
+        for each in (self._callbacks, self._house):
+            if each is not None:
+                await each.close()
+        await self._books.close()
+
+
+def _line(url: str) -> Line:
+    return Line(url, to_private=True, at_once=_AT_ONCE)
