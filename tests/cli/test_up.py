@@ -4,8 +4,8 @@ import asyncio
 import json
 import os
 import re
+import shlex
 import signal
-import sys
 import tempfile
 import urllib.request
 from collections.abc import AsyncIterator
@@ -20,6 +20,7 @@ import pytest
 
 from abacus.cli.examples.stream import BOB, EVE_AGAIN, NAMED, sent, stream
 from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
+from tests.support.commands import PROGRAM
 from tests.support.commands import abacus_process as abacus
 from tests.support.house import until
 from workers import WORKERS
@@ -97,8 +98,9 @@ async def left_running(*words: str, lines: int = 1) -> AsyncIterator[dict[str, A
     clean = {name: value for name, value in os.environ.items() if not name.startswith("ABACUS_")}
     log = tempfile.TemporaryFile()  # noqa: SIM115  # the process writes to it until it ends
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "abacus", *words),
+        *(*PROGRAM, *words),
         env={**clean, **FREE_PORTS},
+        cwd=tempfile.gettempdir(),
         stdout=asyncio.subprocess.PIPE,
         stderr=log,
     )
@@ -122,7 +124,7 @@ async def left_running(*words: str, lines: int = 1) -> AsyncIterator[dict[str, A
 async def sourced(file: Path, *words: str) -> Any:
     """What a command prints in another terminal, after the `source` line."""
     ran = await asyncio.create_subprocess_shell(
-        f". {file} && {sys.executable} -m abacus {' '.join(words)}", stdout=asyncio.subprocess.PIPE
+        f". {file} && {shlex.join((*PROGRAM, *words))}", cwd=tempfile.gettempdir(), stdout=asyncio.subprocess.PIPE
     )
     printed, _ = await ran.communicate()
     return json.loads(printed)
@@ -189,8 +191,9 @@ async def test_up_can_be_stopped_while_it_still_starts() -> None:
     with tempfile.TemporaryDirectory(prefix="abacus-up-") as data_dir:
         clean = {name: value for name, value in os.environ.items() if not name.startswith("ABACUS_")}
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "abacus", "up", "--data-dir", data_dir),
+            *(*PROGRAM, "up", "--data-dir", data_dir),
             env={**clean, **FREE_PORTS, "ABACUS_KAFKA_BOOTSTRAP": "127.0.0.1:1"},
+            cwd=tempfile.gettempdir(),
             stderr=asyncio.subprocess.PIPE,
         )
         assert process.stderr is not None

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import sys
+import tempfile
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
@@ -12,6 +13,11 @@ import typer
 from typer.testing import CliRunner
 
 from abacus.cli.main import app
+
+# `ABACUS_TEST_PROGRAM` names an `abacus` that was installed from the wheel. It runs away from the checkout.
+PROGRAM: Final = (
+    (os.environ["ABACUS_TEST_PROGRAM"],) if "ABACUS_TEST_PROGRAM" in os.environ else (sys.executable, "-m", "abacus")
+)
 
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d")
 _RFC3339: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
@@ -63,11 +69,10 @@ async def abacus_process(*arguments: str, env: dict[str, str] | None = None) -> 
     """The command in a process of its own, as a shell starts it."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("ABACUS_")}
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "abacus",
+        *PROGRAM,
         *arguments,
         env={**clean, **(env or {})},
+        cwd=tempfile.gettempdir(),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )

@@ -35,6 +35,7 @@ from tests.reliability.chaos.crashes.works import WORKS
 
 _FAULTS: Final = 1
 _REFUSED: Final = 2
+_ALL: Final = slice(None)
 _errors: Final = Console(stderr=True, soft_wrap=True, highlight=False)
 
 Visits = Mapping[type[Work], frozenset[str]]
@@ -48,6 +49,7 @@ def main() -> int:
     )
     parser.add_argument("--sample", type=int, metavar="N", help="so many of the crashes, drawn by --seed")
     parser.add_argument("--seed", type=int, default=None, help="of the sample; drawn and printed without it")
+    parser.add_argument("--part", type=_part, metavar="N/OF", help="of the works, every OF-th from the N-th on")
     parser.add_argument("--lanes", type=int, default=6 * (os.cpu_count() or 1), help="how many at a time")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
     options = parser.parse_args()
@@ -56,7 +58,8 @@ def main() -> int:
     seed = random.randrange(2**32) if options.seed is None else options.seed
     try:
         sample = 0 if options.list else options.sample
-        visits, verdicts = asyncio.run(_run(options.only, sample, seed, max(1, options.lanes)))
+        works = _concerned(options.only or (), options.part or _ALL)
+        visits, verdicts = asyncio.run(_run(works, options.only, sample, seed, max(1, options.lanes)))
     except Unfit as error:
         _errors.print(f"without a crash: {error}", markup=False)
         return _REFUSED
@@ -80,13 +83,22 @@ def main() -> int:
     return _FAULTS if any(verdict.fate is not Fate.HELD for verdict in verdicts) else 0
 
 
+def _part(said: str) -> slice:
+    try:
+        number, of = map(int, said.split("/"))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{said!r} is no part such as 2/5") from None
+    if not 1 <= number <= of <= len(WORKS):
+        raise argparse.ArgumentTypeError(f"{said!r} is no part of {len(WORKS)} works")
+    return slice(number - 1, None, of)
+
+
 async def _run(
-    only: Sequence[str] | None, sample: int | None, seed: int, lanes: int
+    works: Sequence[type[Work]], only: Sequence[str] | None, sample: int | None, seed: int, lanes: int
 ) -> tuple[Visits, Sequence[Verdict]]:
     columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=_errors, transient=True) as progress:
         async with yard(lanes) as opened:
-            works = _concerned(only or ())
             recording = progress.add_task("visiting points", total=None)
             visits = await opened.visits(works, VISITS if sample is None else VISITS_OF_A_SAMPLE)
             progress.remove_task(recording)
@@ -94,10 +106,11 @@ async def _run(
             return visits, await _crash(opened, sample_of(crashes, sample, seed), progress)
 
 
-def _concerned(only: Sequence[str]) -> Sequence[type[Work]]:
+def _concerned(only: Sequence[str], part: slice) -> Sequence[type[Work]]:
     """The works that these texts name; all works when one of the texts names none, because it may name a point."""
-    named = [[work for work in WORKS if part in _words(Crash(work, ""))] for part in only]
-    return [work for work in WORKS if any(work in each for each in named)] if all(named) and named else WORKS
+    named = [[work for work in WORKS if text in _words(Crash(work, ""))] for text in only]
+    works = [work for work in WORKS if any(work in each for each in named)] if all(named) and named else WORKS
+    return works[part]
 
 
 async def _crash(opened: Yard, crashes: Sequence[Crash], progress: Progress) -> Sequence[Verdict]:
