@@ -1,6 +1,6 @@
 """`abacus exchanges books`: what stands at partners, monthly statements, invoices and payments."""
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Annotated, Final
 
 import typer
@@ -11,7 +11,7 @@ from abacus.cli.terminal.answer import Answer, Table, counted
 from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.sheets import read_day
 from abacus.cli.terminal.shell import CommandGroup
-from abacus.core.errors import Refused
+from abacus.core.money_text import read_sum
 from abacus.exchanges.books.bill_rows import MadeBill
 from abacus.exchanges.books.desk import BooksDesk
 from abacus.exchanges.decide.statement import Gross
@@ -89,7 +89,7 @@ async def list_bills(programme: Programme) -> Answer:
 @app.command("invoice")
 async def enter_invoice(programme: Programme, month: OfMonth, reference: Reference, money: Sum) -> Answer:
     """Enter the partner's invoice for a month. Where it says another sum than our statement, that is a break."""
-    of_month, owed = Month.parse(month), money_of(money)
+    of_month, owed = Month.parse(month), read_sum(money)
     async with actor() as at:
         found = await programme_for(at, programme, Deed.CLOSE_BOOKS)
         differs = await BooksDesk(at.pool, at.clock).invoice(found, of_month, reference, owed, at.actor)
@@ -107,7 +107,7 @@ async def enter_payment(
     month: Annotated[str | None, typer.Option("--month", metavar="MONTH", help="Which month it pays for.")] = None,
 ) -> Answer:
     """Enter money that was paid to the partner, or that the partner paid: once for each reference."""
-    paid, of_month = money_of(money), None if month is None else Month.parse(month)
+    paid, of_month = read_sum(money), None if month is None else Month.parse(month)
     async with actor() as at:
         found = await programme_for(at, programme, Deed.CLOSE_BOOKS)
         desk, paid_on = BooksDesk(at.pool, at.clock), read_day(on, "--on", last=False)
@@ -115,17 +115,6 @@ async def enter_payment(
         [balance] = await desk.balances([found])
     told = f"{programme}: {paid} {balance.currency} entered; the balance is {balance.balance}"
     return Answer({**entered._asdict(), "balance": balance.balance}, told)
-
-
-def money_of(text: str) -> Decimal:
-    """Raises `Refused`."""
-    try:
-        money = Decimal(text)
-    except InvalidOperation:
-        raise Refused(f"{text!r} is not a sum; write it as 1250.00") from None
-    if not money.is_finite():
-        raise Refused(f"{text!r} is not a sum; write it as 1250.00")
-    return money
 
 
 def _document(made: MadeBill) -> dict[str, object]:

@@ -6,13 +6,13 @@ from uuid import UUID
 
 import typer
 
-from abacus.cli.exchanges.books import money_of
 from abacus.cli.exchanges.named import programme_for
 from abacus.cli.terminal.answer import Answer, Table
 from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.known import checked_reason
 from abacus.cli.terminal.shell import CommandGroup
 from abacus.core.errors import Refused
+from abacus.core.money_text import read_sum
 from abacus.exchanges.books.break_rows import FoundBreak
 from abacus.exchanges.books.desk import BooksDesk
 from abacus.exchanges.decide.matching import BreakKind
@@ -66,7 +66,7 @@ async def close_break(
 ) -> Answer:
     """Close a break, with a reason for the record, and with a correction of the balance where money is to move."""
     checked_reason(reason)
-    money: Decimal | None = None if correction is None else money_of(correction)
+    money: Decimal | None = None if correction is None else read_sum(correction)
     async with actor() as at:
         desk = BooksDesk(at.pool, at.clock)
         found = await desk.the_break(_id(break_id))

@@ -41,6 +41,7 @@ SECTIONS: Final = (
     Section("Where is it?", "/where", Deed.SEE, "Help", everywhere=True),
     Section("Partners", "/partners", Deed.SEE, "Help", everywhere=True),
     Section("Reports and months", "/finance", Deed.SEE, "Account for points", everywhere=True),
+    Section("Books with partners", "/exchange-books", Deed.SEE, "Account for points"),
     Section("Assumptions", "/finance/assumptions", Deed.SEE, "Account for points", everywhere=True),
     Section("Proof", "/trust", Deed.SEE, "Account for points", everywhere=True),
     Section("What is wrong", "/operations", Deed.SEE, "Keep it running"),
