@@ -116,6 +116,19 @@ REWARD_DOCUMENT: Final[dict[str, Any]] = {
     "delivery": {"pool": "coffee_codes", "low": 500},
     "limits": {"uses": {"overall": 20000, "member": 2}},
 }
+PROGRAMME_DOCUMENT: Final[dict[str, Any]] = {
+    "name": "skymiles",
+    "country": "SG",
+    "timezone": "Asia/Singapore",
+    "starts_at": "2026-01-01T00:00:00+08:00",
+    "ends_at": "2027-01-01T00:00:00+08:00",
+    "partner": "skyline",
+    "program": "GRP",
+    "unit": "miles",
+    "out": {"give": 5, "get": 2, "minimum": 1000, "multiple": 500, "maximum": 100000, "price": "0.012"},
+    "carrier": {"url": "https://loyalty.skyline.example/abacus"},
+    "money": {"currency": "SGD", "tax_code": "ZR", "alert_below": "20000"},
+}
 JOURNEY_DOCUMENT: Final[dict[str, Any]] = {
     "name": "welcome",
     "country": "SG",

@@ -74,6 +74,7 @@ KINDS: Final[Mapping[str, tuple[int, str, str]]] = {
     "reward-limit-reached": (409, "The member has had its share", "See the limits of the reward."),
     "redemption-state": (409, "The redemption is in another state", "See its status."),
     "journey-state": (409, "The journey is in another state", "See its state and its versions."),
+    "programme-state": (409, "The programme is in another state", "See its state and its versions."),
     "reward-state": (409, "The reward is in another state", "See its state and its versions."),
     "digest-mismatch": (409, "It is not what you looked at", "Read it again, and send the digest that it has now."),
     "counter-retired": (410, "The counter is retired", "Ask the operator which counter took its place."),

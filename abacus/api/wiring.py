@@ -30,6 +30,7 @@ from abacus.engage.offers.desk import OfferDesk
 from abacus.engage.rewards.desk import RewardDesk
 from abacus.engage.rewards.redemption_desk import RedemptionDesk
 from abacus.engage.rewards.wiring import redemption_desk, rehearsed_desk
+from abacus.exchanges.desk import ProgrammeDesk
 from abacus.intake.awarding.awarder import Awarder
 from abacus.intake.awarding.door import Door
 from abacus.intake.partners.award_intake import AwardIntake
@@ -149,9 +150,18 @@ async def _access(wiring: Wiring, patience: Patience, is_open: asyncio.Event) ->
     events = await event_desk(wiring, pool, locate, within_s=patience.broker_s)
     positions = await position_desk(wiring, within_s=patience.broker_s)
     documents = OfferDesk(pool, clock, moves.approvals), RewardDesk(pool, clock, moves.approvals), Grantors(pool)
+    programmes = ProgrammeDesk(pool, clock, moves.approvals, to_private=wiring.settings.webhooks_to_private)
     rendering = [await each(wiring, pool, moves.approvals) for each in (campaign_desk, journey_desk)]
     regions = RegionDesk(pool, clock, moves.approvals, apart=in_a_process)
-    desks: list[object] = [*rendering, *documents, PlaceDesk(pool, clock), regions, cards, EntryDesk(pool, clock)]
+    desks: list[object] = [
+        *rendering,
+        *documents,
+        programmes,
+        PlaceDesk(pool, clock),
+        regions,
+        cards,
+        EntryDesk(pool, clock),
+    ]
     access = Access(
         clock=clock,
         directory=directory,

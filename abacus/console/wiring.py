@@ -42,6 +42,7 @@ from abacus.engage.offers.preview_wiring import looked_up, offer_preview
 from abacus.engage.offers.till_wiring import offer_returns
 from abacus.engage.rewards.desk import RewardDesk
 from abacus.engage.rewards.wiring import returns_desk, reward_preview
+from abacus.exchanges.desk import ProgrammeDesk
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.webhooks.desk import WebhookDesk
 from abacus.intake.partners.webhooks.store import WebhookStore
@@ -154,6 +155,7 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
         reward_preview(pool, clock, moves, cards.book, of),
         returns_desk(pool, clock, moves, cards.book),
         offer_returns(pool, clock),
+        ProgrammeDesk(pool, clock, large.approvals, to_private=settings.webhooks_to_private),
         PartnerStore(pool, clock),
         WebhookDesk(WebhookStore(pool, clock, wiring.secrets()), to_private=settings.webhooks_to_private),
         CounterDesk(pool, clock, built_in_sources(settings), counters),

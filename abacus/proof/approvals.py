@@ -53,22 +53,26 @@ from approval a order by a.approval_id
 _CLAIMED: Final = Statement("select key from claim where key = any(:keys::text[])")
 
 # The versions by which something came of events, or was taken, or that members were on, in a slice; redemptions of
-# rewards are not cut.
+# rewards and exchanges are not cut.
 _AT_WORK: Final = {
     Of.CAMPAIGN: "select distinct campaign as name, version from campaign_sum",
     Of.OFFER: "select distinct offer as name, version from offer_sum",
     Of.JOURNEY: "select distinct journey as name, version from journey_sum",
 }
-_REDEEMED: Final = "select distinct reward as name, version from reward_redemption"
+_AT_WORK_SHARED: Final = {
+    Of.REWARD: "select distinct reward as name, version from reward_redemption",
+    Of.PROGRAMME: "select distinct programme as name, version from exchange",
+}
 
 # A version was in force when somebody approved it, or when something came of it. The tables of documents whose versions
-# have states are called as their kinds of approvals, and as verifying calls the documents.
+# have states are called as their kinds of approvals; and most also as verifying calls the documents.
+_TABLES: Final = {Of.PROGRAMME: "exchange_programme"}
 _IN_FORCE: Final = {
     of: Statement(f"""
     select d.name, d.version, d.document::text as document, d.approved_by,
         (select json_agg(json_build_array(a.decided_by, a.document)) from approval a
-            where a.kind = '{of}' and a.subject = d.name and a.status in ('approved', 'done'))::text as agreed
-    from {of} d
+            where a.kind = '{table}' and a.subject = d.name and a.status in ('approved', 'done'))::text as agreed
+    from {table} d
     where d.approved_by is not null
         or exists (
             select from unnest(:names::text[], :versions::integer[]) as u (name, version)
@@ -76,7 +80,8 @@ _IN_FORCE: Final = {
         )
     order by d.name, d.version
     """)
-    for of in (Of.CAMPAIGN, Of.OFFER, Of.REWARD, Of.JOURNEY)
+    for of in (Of.CAMPAIGN, Of.OFFER, Of.REWARD, Of.JOURNEY, Of.PROGRAMME)
+    for table in (_TABLES.get(of, of),)
 }
 
 
@@ -94,7 +99,7 @@ async def check_movements(connection: Connection, transfers: Sequence[Transfer],
 
 
 async def check_approvals(sight: Sight) -> Report:
-    """The faults of all approvals, and of campaigns, offers, rewards and journeys that lack one. In a transaction."""
+    """The faults of all approvals, and of documents that lack one. In a transaction."""
     connection, report = sight.shared, Report()
     async for page in pages(connection, _DECIDED):
         posted = await _posted(sight, [row["subject"] for row in page])
@@ -126,8 +131,8 @@ async def _posted(sight: Sight, keys: Sequence[str]) -> set[str]:
 
 async def _at_work(sight: Sight, of: Of) -> set[tuple[str, int]]:
     """The names and versions of the kind by which something came about."""
-    if of is Of.REWARD:
-        return {(row["name"], row["version"]) for row in await sight.shared.fetch(_REDEEMED)}
+    if of in _AT_WORK_SHARED:
+        return {(row["name"], row["version"]) for row in await sight.shared.fetch(_AT_WORK_SHARED[of])}
     found: set[tuple[str, int]] = set()
     for number in sight.numbers:
         ledger = await sight.ledger(number)

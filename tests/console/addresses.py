@@ -39,6 +39,7 @@ def address(path: str, approval: Approval) -> str:
         "/offers/{name}": f"/offers/{BRUNCH}",
         "/rewards/{name}/preview": "/rewards/tea/preview?member=bob",
         "/rewards/{name}": "/rewards/tea",
+        "/exchange-programmes/{name}": "/exchange-programmes/skymiles",
         "/journeys/{name}/enter": f"/journeys/{BY_HAND['name']}/enter",
         "/journeys/{name}/migrate": "/journeys/greeting/migrate?from=1&node-pause=rest",
         "/journeys/{name}/where": f"/journeys/{JOURNEYS.document['name']}/where?member=bob",

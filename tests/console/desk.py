@@ -50,6 +50,7 @@ from abacus.engage.rewards.deliveries import Deliveries
 from abacus.engage.rewards.desk import RewardDesk
 from abacus.engage.rewards.preview import RewardPreview
 from abacus.engage.rewards.wiring import returns_desk
+from abacus.exchanges.desk import ProgrammeDesk
 from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.webhooks.desk import WebhookDesk
@@ -305,6 +306,7 @@ async def desk(
                 RewardPreview(pool, cards.book, admission=admission, deliveries=deliveries),
                 returns_desk(pool, clock, moves, cards.book),
                 offer_returns(pool, clock),
+                ProgrammeDesk(pool, clock, large.approvals, to_private=False),
                 CampaignDesk(pool, clock, SOURCES, large.approvals, renderer),
                 JourneyDesk(pool, clock, SOURCES, large.approvals, renderer),
                 EntryDesk(pool, clock),

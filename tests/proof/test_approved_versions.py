@@ -4,8 +4,10 @@ from typing import Final, NamedTuple
 
 import pytest
 
+from abacus.core.clock import SystemClock
 from abacus.proof.verify import verify
 from tests.proof.reported import lines
+from tests.support.exchanges import enter_partner, run_programme
 from tests.support.house import House
 from tests.support.offers import LUNCH, run_offers
 from tests.support.rewards import load_codes, run_reward
@@ -71,7 +73,15 @@ TRACES: Final = {
         "('k', gen_random_uuid(), 'f', 'bob', 'GRP', 'SG', 'coffee', 1, 1, 500, 0, '2026-03-01', 'coffee_codes', null,"
         " null, null, 'shop', 'partner:shop', 'given', null, null, now(), now())",
     ),
+    "programme": Trace(
+        "exchange (exchange_id, direction, programme, version, partner, member_id, program, country, link_id, points,"
+        " theirs, fee, fingerprint, actor, source, state, quoted_at, expires_at, changed_at, attempts, turns)",
+        "(gen_random_uuid(), 'out', 'skymiles', 1, 'skyline', 'bob', 'GRP', 'SG', gen_random_uuid(), 1000, 400, 0, 'f',"
+        " 'shop', 'partner:shop', 'captured', now(), now(), now(), 0, 0)",
+    ),
 }
+LABELS: Final = {"offer": "lunch_20@1", "reward": "coffee@1", "programme": "skymiles@1"}
+TABLES: Final = {"programme": "exchange_programme"}
 
 
 @pytest.mark.parametrize("kind", TRACES)
@@ -82,16 +92,18 @@ async def test_what_nobody_agreed_to_is_named_once_something_came_of_it(
     await load_codes(pool, ["A"])
     await run_reward(pool)
     await run_offers(pool, LUNCH)
-    label, trace = {"offer": "lunch_20@1", "reward": "coffee@1"}[kind], TRACES[kind]
+    await enter_partner(pool, SystemClock())
+    await run_programme(pool)
+    label, trace, table = LABELS[kind], TRACES[kind], TABLES.get(kind, kind)
 
     async def told() -> list[str]:
         return [line for line in lines(await verify(pool, RECHECK)) if line.startswith(kind)]
 
-    by = {"offer": "person:ben", "reward": "person:eve"}[kind]
+    by = "person:ben" if kind == "offer" else "person:eve"
     assert await told() == [f"{kind} {label}: {by} approved it, it says, and no approval of {by} lets it run"]
     async with tampering(database_url) as owner:
-        await owner.execute(f"alter table {kind} drop constraint if exists {kind}_approved_check")
-        await owner.execute(f"update {kind} set approved_by = null, status = 'ended'")
+        await owner.execute(f"alter table {table} drop constraint if exists {table}_approved_check")
+        await owner.execute(f"update {table} set approved_by = null, status = 'ended'")
         assert await told() == []
         await owner.execute(f"insert into {trace.table} values {trace.row}")
     assert await told() == [f"{kind} {label}: it was in force, and nobody approved it"]

@@ -29,6 +29,7 @@ SECTIONS: Final = (
     Section("Journeys", "/journeys", Deed.SEE, "Give points"),
     Section("Offers", "/offers", Deed.SEE, "Give points"),
     Section("Rewards", "/rewards", Deed.SEE, "Give points"),
+    Section("Exchange programmes", "/exchange-programmes", Deed.SEE, "Give points"),
     Section("Categories", "/categories", Deed.SEE, "Give points"),
     Section("Places", "/places", Deed.SEE, "Give points"),
     Section("Contact", "/contact", Deed.SEE, "Give points"),

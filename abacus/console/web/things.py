@@ -35,6 +35,7 @@ THINGS: Final = {
         Thing("journey", "Journey", "/journeys/", versions=True),
         Thing("offer", "Offer", "/offers/", versions=True),
         Thing("reward", "Reward", "/rewards/", versions=True),
+        Thing("programme", "Exchange programme", "/exchange-programmes/", versions=True),
         Thing("categories", "Categories", "/categories/", versions=True),
         Thing("contact", "Contact policy", "/contact/", versions=True),
         Thing("map", "Map", "/places/", versions=True),

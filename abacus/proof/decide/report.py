@@ -37,6 +37,7 @@ class Of(StrEnum):
     OFFER = "offer"  # the same
     REWARD = "reward"  # the same
     JOURNEY = "journey"  # the same
+    PROGRAMME = "programme"  # the same
     PARTNER = "partner"  # whose allowance does not agree with its transfers
     STATED = "subject"  # a card, a person or a partner that is not what the log has of it: `person:ann`
     LOG = "entry"  # that does not follow from the one before it, or is not there

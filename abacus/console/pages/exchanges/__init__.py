@@ -1,0 +1,17 @@
+"""The pages of exchanges with partners."""
+
+from typing import Final
+
+from abacus.console.pages.drafts.draft_page import draft_pages
+from abacus.console.pages.exchanges import programme
+from abacus.console.pages.exchanges.programme_draft import PROGRAMME_DRAFTS
+from abacus.console.pages.exchanges.programme_pages import PAGES
+from abacus.console.web.routes import form, page
+from abacus.people.types.deed import Deed
+
+SERVED: Final = (
+    page("/exchange-programmes", PAGES.listed),
+    page("/exchange-programmes/{name}", programme.programme),
+    form("/exchange-programmes/{name}/move", PAGES.move, Deed.EDIT_EXCHANGES, shows=programme.programme),
+    *draft_pages(PROGRAMME_DRAFTS),
+)

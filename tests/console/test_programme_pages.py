@@ -1,0 +1,29 @@
+"""Programmes of exchanges in the console: drafted, approved by another person, paused and ended."""
+
+from abacus.core.document_text import write_toml
+from abacus.platform.postgres import Pool
+from tests.console.campaigning import cards
+from tests.console.desk import desk
+from tests.support.exchanges import SKYMILES, enter_partner
+
+
+async def test_a_programme_from_its_text_to_its_end_by_two_people(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        await enter_partner(pool, open_desk.clock)
+        ann = await open_desk.inside("ann", "country_editor:SG")
+        ben = await open_desk.inside("ben", "approver:SG")
+        page, text = "/exchanges-draft", write_toml(SKYMILES)
+        bad = await ann.submit(page, page, text.replace('"skyline"', '"nobody"'))
+        assert (bad.status_code, "no partner that is enabled" in bad.text) == (422, True)
+        waiting = (await ann.submit(page, page, text)).headers["location"]
+        told = await ben.see(waiting)
+        assert (told.status_code, "5 buy 2, 1000 to 100000 at once" in told.text) == (200, True)
+        digest = (await ben.twin(waiting)).json()["digest"]
+        assert (await ben.send(waiting, f"{waiting}/approve", digest=digest)).status_code == 303
+        (row,) = (await ben.twin("/exchange-programmes")).json()["list"]["rows"]
+        assert (row["name"], row["state"], row["told"]["exchanges"]) == ("skymiles", "running", "out and in")
+        here = "/exchange-programmes/skymiles"
+        for act, state in (("pause", "paused"), ("resume", "running"), ("end", "ended")):
+            assert (await ann.send(here, f"{here}/move", act=act, reason="so")).status_code == 303
+            assert (await ann.twin(here)).json()["shown"]["row"]["state"] == state
