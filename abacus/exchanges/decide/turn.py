@@ -43,11 +43,13 @@ class Reason(StrEnum):
     HOLD_LOST = "hold-lost"
     CALLED_OFF = "called-off"
     DECLINED = "declined"
+    UNLINKED = "unlinked"  # the member's account at the partner is not known any more
 
 
 class Act(StrEnum):
     """What is done next for an exchange."""
 
+    REVIEW = "review"  # a second person is asked, or has answered
     SEND = "send"  # it is marked as sent, then put
     PUT = "put"
     GET = "get"
@@ -85,6 +87,7 @@ _MOVED: Final = {
     State.TAKEN_BACK: State.REVERSED,
 }
 _ACTS: Final = {
+    State.REVIEW: Act.REVIEW,
     State.HELD: Act.SEND,
     State.CANCELLING: Act.CANCEL,
     State.REVERSING: Act.REVERSE,
@@ -133,6 +136,16 @@ def woken(exchange: Exchange, now: datetime, programme: Programme) -> Exchange:
     if exchange.state in _ASKING and _is_late_for_good(exchange, now, programme):
         return _to(exchange, State.CANCELLING, now, Reason.LATE, due_at=now)._replace(attempts=0)
     return exchange
+
+
+def unlinked(exchange: Exchange, now: datetime) -> Exchange:
+    """There is no account any more to put it to: the partner is asked for its tombstone."""
+    return _to(exchange, State.CANCELLING, now, Reason.UNLINKED, due_at=now)._replace(attempts=0)
+
+
+def later(exchange: Exchange, until: datetime) -> Exchange:
+    """Nothing is done before."""
+    return exchange._replace(due_at=until)
 
 
 def moved(exchange: Exchange, now: datetime) -> Exchange:

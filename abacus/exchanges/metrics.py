@@ -1,0 +1,55 @@
+"""What is counted of exchanges."""
+
+from collections import Counter as Tally
+from collections.abc import Iterable
+from typing import Final
+
+from prometheus_client import Counter, Gauge, Histogram
+
+from abacus.exchanges.decide.exchange import Exchange
+from abacus.exchanges.decide.heard import (
+    Cancelled,
+    Credited,
+    Heard,
+    NotKnown,
+    NotTakenBack,
+    OtherFacts,
+    Pending,
+    Rejected,
+    Silence,
+    TakenBack,
+)
+
+# programme: by its name; state: held, sent, unknown, captured, released, aside and the others of an exchange
+EXCHANGES: Final = Counter("abacus_exchanges", "Exchanges that came to a state", ["programme", "state"])
+# programme: by its name; answer: credited, pending, rejected, cancelled, not-known, other-facts, taken-back,
+# not-taken-back, silence
+ANSWERS: Final = Counter("abacus_exchange_answers", "What partners said of exchanges", ["programme", "answer"])
+ASKING_SECONDS: Final = Histogram("abacus_exchange_partner_seconds", "How long a partner took to answer", ["programme"])
+# programme: by its name; state: the open states of an exchange
+OPEN: Final = Gauge("abacus_exchanges_open", "Exchanges that have not ended, by state", ["programme", "state"])
+LATE: Final = Gauge("abacus_exchanges_late", "Exchanges that were sent, and are late", ["programme"])
+# programme: by its name
+SILENT: Final = Gauge("abacus_exchange_partner_silent", "1 while a partner does not answer", ["programme"])
+
+
+_NAMES: Final[dict[type[object], str]] = {
+    Credited: "credited",
+    Pending: "pending",
+    Rejected: "rejected",
+    Cancelled: "cancelled",
+    NotKnown: "not-known",
+    OtherFacts: "other-facts",
+    TakenBack: "taken-back",
+    NotTakenBack: "not-taken-back",
+    Silence: "silence",
+}
+
+
+def answer_name(heard: Heard) -> str:
+    return _NAMES[type(heard)]
+
+
+def counted(exchanges: Iterable[Exchange]) -> None:
+    for (programme, state), count in Tally((each.programme, each.state) for each in exchanges).items():
+        EXCHANGES.labels(programme, state).inc(count)
