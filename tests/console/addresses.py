@@ -19,7 +19,7 @@ def address(path: str, approval: Approval) -> str:
     """Of the path of a page: every page that is served has one, so that every page is looked at."""
     stands_for = {
         "/redemptions/{id:uuid}": f"/redemptions/{REDEMPTION}",
-        "{id:uuid}": str(approval.approval_id),  # of the errand, too
+        "{id:uuid}": str(approval.approval_id),  # of the errand and of the break, too
         "/rates-backtests/{trial:uuid}": f"/rates-backtests/{RATES_TRIAL}",
         "/offer-trials/{trial:uuid}": f"/offer-trials/{OFFER_TRIAL}",
         "/reward-trials/{trial:uuid}": f"/reward-trials/{REWARD_TRIAL}",
@@ -34,6 +34,7 @@ def address(path: str, approval: Approval) -> str:
         "{file}": FILE,
         "{table}": TABLE,
         "{person}": "eve",
+        "{programme}": "skymiles",
         "/offers-preview": "/offers-preview?country=SG&categories=food&price=10",
         "/offers/{name}/preview": f"/offers/{LUNCH['name']}/preview?categories=food&price=10",
         "/offers/{name}": f"/offers/{BRUNCH}",

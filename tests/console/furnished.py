@@ -35,6 +35,7 @@ from tests.console.asking import (
     TRIAL,
     errand,
 )
+from tests.console.bookkeeping import keep_books
 from tests.console.campaigning import submitted
 from tests.console.desk import Desk
 from tests.console.drafting import save_draft
@@ -95,14 +96,14 @@ async def hold_offer(open_desk: Desk) -> None:
 
 
 async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
-    """Returns the approval, which has the id of the errand; `address` names the others."""
+    """Returns the approval, which has the id of the errand and of the break; `address` names the others."""
     await submitted(open_desk)
     await open_desk.partner("acme")
     await publish_counter(open_desk.pool, RAIN, await publish_weather(open_desk.pool))
     await publish_coupons(open_desk)
     await run_reward(open_desk.pool, delivery={"webhook": "coupons"})
     await enter_partner(open_desk.pool, open_desk.clock)
-    await run_programme(open_desk.pool)
+    programme = await run_programme(open_desk.pool)
     await publish_categories(open_desk)
     await publish_contact(open_desk)
     await publish_map(open_desk)
@@ -115,6 +116,7 @@ async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
     await hold_offer(open_desk)
     await stock(open_desk)
     approval = await open_desk.rooms[Approvals].ask(proposal(country=country), ANN.agent)
+    await keep_books(open_desk, programme, approval.approval_id)
     await errand(open_desk, approval.approval_id)
     await errand(open_desk, TRIAL, BACKTEST, document=BACKTESTED)
     await errand(open_desk, RATES_TRIAL, RATES_BACKTEST, document=RATES_BACKTESTED)

@@ -27,7 +27,9 @@ class BookPage(Page):
     """Months, the newest first, each with the partner's invoice and what was paid for it."""
 
     template: ClassVar[str] = "exchange_book.html"
-    programme: Programme
+    name: str
+    partner: str
+    tax_code: str
     balance: Balance
     bills: Sequence[MadeBill]
     invoices: Mapping[str, Invoice]
@@ -49,7 +51,9 @@ async def book(call: Call) -> BookPage:
     return BookPage(
         title=f"Book of {programme.name}",
         command=f"abacus exchanges books bills {programme.name}",
-        programme=programme,
+        name=programme.name,
+        partner=programme.partner,
+        tax_code=programme.money.tax_code,
         balance=balance,
         bills=await desk.bills(programme.name),
         invoices=await desk.invoices(programme.name),
