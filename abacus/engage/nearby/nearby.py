@@ -2,14 +2,16 @@
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import Final, NamedTuple, Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.engage.nearby.decide.ask import Around, Categories, MaySee, Near, NearbyAsk, Where
 from abacus.engage.nearby.decide.clockwork import SECOND
+from abacus.engage.nearby.decide.counted import WRITTEN, Counted
 from abacus.engage.nearby.decide.here import Here, OnOffer, PlacesOnOffer
 from abacus.engage.nearby.decide.meaning import Meaning, tags_of
+from abacus.engage.nearby.decide.offers_known import OffersKnown
 from abacus.engage.nearby.decide.territory import RegionIds, Territory
 from abacus.engage.nearby.offers_here import Grounds, MembersHere, OffersHere
 from abacus.engage.offers.decide.armed import Armed
@@ -17,7 +19,7 @@ from abacus.engage.offers.decide.offer_index import OfferIndex
 from abacus.platform.loop_turn import LoopTurn
 from abacus.platform.reading.caches import Caches
 from abacus.platform.reading.decide.lifetimes import Lifetimes
-from abacus.platform.reading.types import Route
+from abacus.platform.reading.types import Route, Version
 from abacus.signals.places.decide.country_map import Maps
 from abacus.signals.places.decide.opening import Opening
 from abacus.signals.places.decide.place_index import Keep, PlaceIndex
@@ -34,16 +36,6 @@ _TOO_OLD_S: Final = 600.0
 
 # The countries that the caller may see, the regions of a point, and what places there have their meanings from.
 _Key: TypeAlias = tuple[tuple[str, ...], RegionIds, Grounds]
-
-
-class _Counted(NamedTuple):
-    """What is on offer in some regions, and the tags of all that it follows from. The oldest part of it was computed
-    `age_s` before it was counted.
-    """
-
-    on_offer: OnOffer
-    tags: Collection[str]
-    age_s: float
 
 
 class Ground(Protocol):
@@ -67,7 +59,9 @@ class Nearby:
         self._offers = offers
         self._clock = clock
         self._opened: tuple[datetime, Maps, Opening] | None = None
-        route = Route[_Key, _Counted](
+        self._known = OffersKnown(index)
+        self._keys_seen = offers.keys_changed
+        route = Route[_Key, Counted](
             ROUTE,
             _LIFETIMES,
             _MOST_BYTES,
@@ -75,12 +69,18 @@ class Nearby:
             tags_of=lambda _, counted: counted.tags,
             until_of=lambda counted: counted.on_offer.until / SECOND,
             within_s=None,
+            codec=WRITTEN,
         )
-        self._cache = caches.of(route, self._counted)
+        self._cache = caches.of(route, self._counted, self._version)
         index.hear(self)
 
     def came(self, armed: Armed) -> None:
-        self._cache.drop(tags_of(armed))
+        if self._offers.keys_changed == self._keys_seen:
+            self._cache.drop(tags_of(armed))
+            return
+        # Places have other meanings, of which no answer has the tags.
+        self._keys_seen = self._offers.keys_changed
+        self._cache.drop_all()
 
     left = spent = came
 
@@ -136,7 +136,13 @@ class Nearby:
         is_old = known_s > _OLD_S
         return Categories(where, on_offer, max(age_s, known_s if is_old else 0.0), on_offer.is_degraded or is_old)
 
-    async def _counted(self, key: _Key) -> _Counted:
+    def _version(self, key: _Key) -> Version:
+        """What this process knows of all that a count follows from."""
+        countries, *_ = key
+        edition = self._ground.territory().regions.edition
+        return (self._ground.places().version, edition, *map(self._known.of, countries))
+
+    async def _counted(self, key: _Key) -> Counted:
         """What is on offer there for everybody. Places that mean the same are asked for once."""
         countries, regions, _ = key
         places, turn = self._ground.places(), LoopTurn()
@@ -155,7 +161,7 @@ class Nearby:
         tags = {_tag_of_cell(regions)}
         for meaning in known:
             tags.update(meaning.tags())
-        return _Counted(found.counted(), tags, age_s)
+        return Counted(found.counted(), tags, age_s)
 
     def _known_s(self) -> float:
         """How long ago it was read what is answered from. Raises `Unavailable` where that is too long."""
@@ -170,7 +176,7 @@ def _where(territory: Territory, point: Point, may_see: MaySee) -> Where:
     return Where(territory.ids(seen), None if seen else territory.regions.nearest(point, may_see))
 
 
-def _size_of(_key: _Key, counted: _Counted) -> int:
+def _size_of(_key: _Key, counted: Counted) -> int:
     counts = len(counted.on_offer.categories) + len(counted.on_offer.brands)
     return _OF_COUNT * counts + _OF_TAG * len(counted.tags)
 

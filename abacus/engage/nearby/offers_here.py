@@ -33,8 +33,8 @@ _OF_KEY: Final = 400  # bytes
 _NOTHING: Final = Answer(NOTHING_HERE, 0.0)
 _TRY_AGAIN: Final = 5_000_000  # microseconds until what is missing is looked for again
 
-# How often the keys that offers speak of have changed, and the card and the typical purchase of each country.
-Grounds: TypeAlias = tuple[int, tuple[tuple[str, int] | None, ...]]
+# The card and the typical purchase of each country.
+Grounds: TypeAlias = tuple[tuple[str, int] | None, ...]
 
 # Writes the best offers of a place as an answer has them, with the currency.
 WriteOffers: TypeAlias = Callable[[Sequence[Shown], str], bytes]
@@ -94,10 +94,14 @@ class OffersHere:
     def of_members(self) -> "MembersHere":
         return MembersHere(self, self._qualifier)
 
+    @property
+    def keys_changed(self) -> int:
+        """How often the keys that offers speak of have changed, and with them the meanings of places."""
+        return self._keys.changes
+
     def grounds(self, countries: Iterable[str]) -> Grounds:
-        """What the meanings of places in these countries follow from, beside the places."""
-        priced = map(self.priced, countries)
-        return self._keys.changes, tuple([each and (each.card, each.purchase) for each in priced])
+        """What the meanings of places in these countries follow from, beside the places and those keys."""
+        return tuple([each and (each.card, each.purchase) for each in map(self.priced, countries)])
 
     def came(self, armed: Armed) -> None:
         self._cache.drop(tags_of(armed))

@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Coroutine
 from functools import partial
 from math import inf
-from typing import Any, Final, Generic, Protocol
+from typing import Any, Final, Generic
 from zlib import crc32
 
 import structlog
@@ -23,7 +23,7 @@ from abacus.platform.reading.cache_figures import Figures
 from abacus.platform.reading.decide.shelf import OF_A_TAG, OVERHEAD, Kept, Shelf
 from abacus.platform.reading.shared_answers import NothingFound, SharedAnswers
 from abacus.platform.reading.shared_cache import NothingShared, SharedCache
-from abacus.platform.reading.types import ALL, Answer, Key, Route, Value, Version, covers
+from abacus.platform.reading.types import ALL, Answer, Key, Route, Value, Version
 
 _RETRY_S: Final = 1.0  # between two tries to refresh an answer
 _AS_OLD_S: Final = 0.5  # between two readings of an answer's age, by clocks that differ
@@ -33,28 +33,6 @@ _NOTHING_SHARED: Final = NothingShared()
 _RNG: Final = random.Random()
 
 log = structlog.get_logger(__name__)
-
-
-class Sources(Protocol):
-    """What the answers of a route are computed from. A change moves the version on, then it drops its tags."""
-
-    def version(self) -> Version: ...
-
-    async def reach(self, version: Version) -> None:
-        """Returns when the sources have this version. Raises `Unavailable`."""
-
-
-class _Unversioned:
-    """Their answers are renewed by their age, and by tags."""
-
-    def version(self) -> Version:
-        return ()
-
-    async def reach(self, version: Version) -> None:
-        raise Unavailable("version", f"{version} is not known here")
-
-
-UNVERSIONED: Final = _Unversioned()
 
 
 class _Flight(Generic[Key, Value]):
@@ -80,7 +58,8 @@ class _Flight(Generic[Key, Value]):
 
 class AnswerCache(Generic[Key, Value]):
     """The answers of one route in this process, and in the cache that processes share. `compute` makes an answer from
-    its key alone.
+    its key alone. `version_of` says what this process knows of all that the answer follows from, so that processes that
+    know the same share it.
     """
 
     def __init__(
@@ -89,7 +68,7 @@ class AnswerCache(Generic[Key, Value]):
         compute: Callable[[Key], Awaitable[Value]],
         *,
         clock: Clock,
-        sources: Sources = UNVERSIONED,
+        version_of: Callable[[Key], Version] | None = None,
         shared: SharedCache = _NOTHING_SHARED,
         health: Health | None = None,
         monotonic: Callable[[], float] = time.monotonic,
@@ -98,12 +77,12 @@ class AnswerCache(Generic[Key, Value]):
         self.route: Final = route
         self._compute = compute
         self._clock = clock
-        self._sources = sources
+        self._version_of = version_of
         self._monotonic = monotonic
         self._rng = rng
         self._breaker = None if route.within_s is None else Breaker(route.name, clock_s=monotonic, health=health)
         self._shared = None if route.codec is None else SharedAnswers(route, route.codec, shared, clock)
-        if self._shared is not None and sources is UNVERSIONED:
+        if self._shared is not None and version_of is None:
             raise ValueError(f"{route.name}: other processes cannot tell which of the shared answers are old")
         self._shelf: Shelf[Key, Value] = Shelf(route.most_bytes)
         self._by_key = self._shelf.by_key
@@ -121,13 +100,13 @@ class AnswerCache(Generic[Key, Value]):
 
     @property
     def refreshing(self) -> int:
-        """How many answers are refreshed at the moment."""
+        """How many answers are refreshed, or written for other processes, at the moment."""
         return len(self._refreshing)
 
-    async def get(self, key: Key, *, at_least: Version = ()) -> Answer[Value]:
-        """The answer, of sources of this version at least. Raises `Unavailable`, and what the computation raises."""
+    async def get(self, key: Key) -> Answer[Value]:
+        """Raises `Unavailable`, and what the computation raises."""
         kept = self._by_key.get(key)
-        if kept is not None and (not at_least or covers(kept.version, at_least)):
+        if kept is not None:
             now = self._monotonic()
             if now < kept.fresh_until:
                 kept.asked = True
@@ -137,7 +116,7 @@ class AnswerCache(Generic[Key, Value]):
                 kept.asked = True
                 self._refresh_behind(kept, now)
                 return self._figures.told_stale(kept, now)
-        return await self._told(key, at_least)
+        return await self._told(key)
 
     def drop(self, tags: Collection[str]) -> None:
         """The sources have changed: answers with one of these tags are gone, and what was begun before is not kept."""
@@ -170,34 +149,25 @@ class AnswerCache(Generic[Key, Value]):
             await asyncio.wait(self._refreshing)
         self.drop_all()
 
-    async def _told(self, key: Key, at_least: Version) -> Answer[Value]:
+    async def _told(self, key: Key) -> Answer[Value]:
         try:
-            if not covers(self._sources.version(), at_least):
-                await self._reach(at_least)
-            found = await self._found(key, at_least)
+            found = await self._found(key)
         except Unavailable:
             kept, now = self._by_key.get(key), self._monotonic()
-            if kept is None or not covers(kept.version, at_least) or now >= kept.gone_at:
+            if kept is None or now >= kept.gone_at:
                 self._figures.failed.inc()
                 raise
             kept.asked = True
             return self._figures.told_away(kept, now)
         return Answer(found.value, max(0.0, self._monotonic() - found.born))
 
-    async def _reach(self, version: Version) -> None:
-        try:
-            async with asyncio.timeout(self.route.within_s):
-                await self._sources.reach(version)
-        except TimeoutError:
-            raise Unavailable(self.route.name, f"version {version} is not there yet") from None
-
-    async def _found(self, key: Key, at_least: Version) -> Kept[Key, Value]:
+    async def _found(self, key: Key) -> Kept[Key, Value]:
         """Waits for a computation that is under way, if nothing has changed since it was begun, nor the clock makes it
         wrong.
         """
         asked, asked_at = self._changes, self._monotonic()
         while (flight := self._flights.get(key)) is not None:
-            is_new_enough = flight.began >= asked and covers(flight.version, at_least)
+            is_new_enough = flight.began >= asked
             outcome = await flight.outcome()
             if outcome is None or not is_new_enough:
                 continue
@@ -210,7 +180,7 @@ class AnswerCache(Generic[Key, Value]):
         return await self._flown(key)
 
     async def _flown(self, key: Key) -> Kept[Key, Value]:
-        flight = self._flights[key] = _Flight[Key, Value](self._changes, self._sources.version())
+        flight = self._flights[key] = _Flight[Key, Value](self._changes, self._version(key))
         try:
             kept = await self._computed(key, flight)
         except BaseException as error:
@@ -245,9 +215,12 @@ class AnswerCache(Generic[Key, Value]):
             return self._new(key, value, flight, 0.0, ())
         self._figures.misses.inc()
         kept = self._keep(key, value, flight, 0.0)
-        if shares is not None:
+        if shares is not None and not self._is_overtaken(kept, flight) and self._version(key) == flight.version:
             self._beside(shares.keep(key, flight.version, value))
         return kept
+
+    def _version(self, key: Key) -> Version:
+        return () if self._version_of is None else self._version_of(key)
 
     def _is_news(self, key: Key, version: Version, age_s: float) -> bool:
         """Whether a shared answer is younger than what is kept, which is refreshed before others hold it for old."""
@@ -258,15 +231,18 @@ class AnswerCache(Generic[Key, Value]):
         """A change that came while it was computed may not be in it: then it is told to earlier callers, and not
         kept.
         """
-        tags = self.route.tags_of(key, value)
-        kept = self._new(key, value, flight, age_s, tags)
-        began, changed = flight.began, self._changed
-        if self._changed_all > began or (changed and any(changed.get(tag, 0) > began for tag in tags)):
+        kept = self._new(key, value, flight, age_s, self.route.tags_of(key, value))
+        if self._is_overtaken(kept, flight):
             self._figures.overtaken.inc()
             return kept
         if went := self._shelf.put(kept, self._monotonic()):
             self._figures.evicted.inc(went)
         return kept
+
+    def _is_overtaken(self, kept: Kept[Key, Value], flight: _Flight[Key, Value]) -> bool:
+        """Whether a change came while it was computed."""
+        began, changed = flight.began, self._changed
+        return self._changed_all > began or (bool(changed) and any(changed.get(tag, 0) > began for tag in kept.tags))
 
     def _new(
         self, key: Key, value: Value, flight: _Flight[Key, Value], age_s: float, tags: Collection[str]

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from abacus.core.clock import Clock
 from abacus.platform.health import Health
-from abacus.platform.reading.answer_cache import UNVERSIONED, AnswerCache, Sources
+from abacus.platform.reading.answer_cache import AnswerCache
 from abacus.platform.reading.decide.shares import Settings, share_of
 from abacus.platform.reading.shared_cache import NothingShared, SharedCache
-from abacus.platform.reading.types import Key, Route, Value
+from abacus.platform.reading.types import Key, Route, Value, Version
 
 _NOTHING_SHARED: Final = NothingShared()
 _RNG: Final = random.Random()
@@ -41,14 +41,14 @@ class Caches:
         self,
         route: Route[Key, Value],
         compute: Callable[[Key], Awaitable[Value]],
-        sources: Sources = UNVERSIONED,
+        version_of: Callable[[Key], Version] | None = None,
     ) -> AnswerCache[Key, Value]:
-        """A new cache of the route's answers."""
+        """A new cache of the route's answers. For the arguments see `AnswerCache`."""
         cache = AnswerCache(
             route,
             compute,
             clock=self._clock,
-            sources=sources,
+            version_of=version_of,
             shared=self._shared,
             health=self._health,
             monotonic=self._monotonic,
@@ -57,6 +57,11 @@ class Caches:
         cache.limit(self._share(route))
         self._all.append(cache)
         return cache
+
+    @property
+    def refreshing(self) -> int:
+        """How many answers are refreshed, or written for other processes, at the moment."""
+        return sum(each.refreshing for each in self._all)
 
     def switch(self, settings: Settings) -> None:
         """The shares are those of these settings from now on."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection
 from math import inf
-from operator import ge
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from abacus.platform.reading.decide.lifetimes import Lifetimes
@@ -14,8 +13,8 @@ Meaning: TypeAlias = "str | int | tuple[Meaning, ...] | None"
 Key = TypeVar("Key", bound=Meaning)
 Value = TypeVar("Value")
 
-# What the sources of a route knew: a number for each of them, which grows with its changes.
-Version: TypeAlias = tuple[int, ...]
+# What a process knew of all that an answer follows from: where two processes say the same, they knew the same.
+Version: TypeAlias = tuple[str | int, ...]
 
 ALL: Final = 100  # percent
 
@@ -59,8 +58,3 @@ class Answer(NamedTuple, Generic[Value]):
 
     value: Value
     age_s: float
-
-
-def covers(version: Version, wanted: Version) -> bool:
-    """Whether what is known is as new as what is wanted."""
-    return not wanted or (len(version) == len(wanted) and all(map(ge, version, wanted)))

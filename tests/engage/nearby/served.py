@@ -1,9 +1,10 @@
 """What is near a point, at work: a few regions that share borders, places on both sides of them, and any offers."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from math import inf, nextafter
 from typing import Any, Final, NamedTuple
@@ -23,6 +24,7 @@ from abacus.engage.offers.decide.offer import Benefit, Offer
 from abacus.engage.offers.decide.offer_index import OfferIndex
 from abacus.engage.offers.qualifier import Qualifier
 from abacus.platform.reading.caches import Caches
+from abacus.platform.reading.shared_cache import NothingShared, SharedCache
 from abacus.pricing.decide.book import CardBook
 from abacus.signals.facts.types import FactRegistry
 from abacus.signals.places.decide.country_index import build
@@ -124,6 +126,13 @@ class Served:
     ground: StandingGround
     offers: OffersHere
     nearby: Nearby
+    caches: Caches
+
+    async def rests(self) -> None:
+        """Returns when nothing is refreshed any more, nor written for others."""
+        async with asyncio.timeout(10):
+            while self.caches.refreshing:  # noqa: ASYNC110  # turns of the loop, not time
+                await asyncio.sleep(0)
 
     async def exact(self, at: Place) -> Here:
         """What is on offer for everybody at a place, by all that the place says."""
@@ -136,8 +145,9 @@ class Served:
         return Here(offers_told(best_of(shown), "SGD"), len(shown), earns)
 
 
-def served(*offers: Offer) -> Served:
-    clock, index, book = FixedClock(NOW), OfferIndex(), CardBook([CARD])
+def served(*offers: Offer, at: datetime = NOW, shared: SharedCache | None = None) -> Served:
+    """At a time, as one of the processes that share a cache."""
+    clock, index, book = FixedClock(at), OfferIndex(), CardBook([CARD])
     for each in offers:
         index.put(each, None)
     qualifier = Qualifier(
@@ -145,11 +155,12 @@ def served(*offers: Offer) -> Served:
     )
 
     def seconds() -> float:
-        return (clock.now() - NOW).total_seconds()
+        return (clock.now() - at).total_seconds()
 
-    ground, caches = StandingGround(regions(*REGIONS), *PLACES), Caches(clock, settings={}, monotonic=seconds)
+    ground = StandingGround(regions(*REGIONS), *PLACES)
+    caches = Caches(clock, settings={}, monotonic=seconds, shared=shared or NothingShared())
     here = OffersHere(qualifier, index, ground.maps, caches, clock=clock, write=offers_told)
-    return Served(clock, index, qualifier, ground, here, Nearby(ground, here, index, caches, clock=clock))
+    return Served(clock, index, qualifier, ground, here, Nearby(ground, here, index, caches, clock=clock), caches)
 
 
 class Change(NamedTuple):
@@ -163,7 +174,7 @@ class Change(NamedTuple):
 
 
 _NUMBERS: Final = st.integers(1, 39)
-_changes: Final = st.builds(
+changes: Final = st.builds(
     Change,
     st.sampled_from((0, 0, 1, 14, 60, 8 * 60)),
     came=st.none() | any_offers().map(lambda drawn: drawn[0]),
@@ -176,8 +187,8 @@ _changes: Final = st.builds(
 class _AtWork:
     """A route that is changed."""
 
-    def __init__(self) -> None:
-        self.served = served(*(offer(each, Benefit(PERCENT, Decimal(each))) for each in (5, 6)))
+    def __init__(self, shared: SharedCache | None = None) -> None:
+        self.served = served(*(offer(each, Benefit(PERCENT, Decimal(each))) for each in (5, 6)), shared=shared)
 
     async def change(self, change: Change) -> None:
         index, ground, nearby = self.served.index, self.served.ground, self.served.nearby
@@ -190,6 +201,7 @@ class _AtWork:
             index.spent = change.spent
         if change.moved is not None:
             left = ground.territory().regions_of(change.moved)
+            ground.places().version += 1
             ground.put(change.moved)
             nearby.places_changed([change.moved.id], [left, ground.territory().regions_of(change.moved)])
 
@@ -239,10 +251,10 @@ async def _categories() -> AsyncIterator[CategoriesAtWork]:
     yield CategoriesAtWork()
 
 
-_points: Final = st.builds(lambda lon: (lon, 1.5), st.sampled_from((*_LONGITUDES, _BEFORE, _BEYOND)))
+points: Final = st.builds(lambda lon: (lon, 1.5), st.sampled_from((*_LONGITUDES, _BEFORE, _BEYOND)))
 OFFERS_HERE: Final = CachedRoute[str, Change](
-    "nearby.offers", st.sampled_from([each.id for each in PLACES]), _changes, _offers
+    "nearby.offers", st.sampled_from([each.id for each in PLACES]), changes, _offers
 )
-CATEGORIES: Final = CachedRoute[Point, Change]("nearby.categories", _points, _changes, _categories)
+CATEGORIES: Final = CachedRoute[Point, Change]("nearby.categories", points, changes, _categories)
 NEAR_BORDER: Final = NearbyAsk((BORDER, 1.5), k=3)
 CENTRE_ONLY: Final = within("region centre")

@@ -11,7 +11,7 @@ from abacus.core.errors import Unavailable
 from abacus.platform.reading.answer_cache import AnswerCache
 from abacus.platform.reading.decide.lifetimes import Lifetimes
 from abacus.platform.reading.shared_cache import NothingShared, SharedCache
-from abacus.platform.reading.types import Codec, Route, Version
+from abacus.platform.reading.types import Codec, Route
 from tests.support.fixed_clock import FixedClock
 
 NOON = datetime(2026, 11, 28, 12, tzinfo=UTC)
@@ -55,12 +55,11 @@ class Scene:
         self.flows = asyncio.Event()
         self.flows.set()
         self.begun: Counter[str] = Counter()
-        self.reached: list[Version] = []
         self.cache: AnswerCache[str, Dish] = AnswerCache(
             route,
             self.cook,
             clock=self.clock,
-            sources=self,
+            version_of=lambda _: (self.edition,),
             shared=shared or NothingShared(),
             monotonic=lambda: self.now,
             rng=random.Random(7),
@@ -79,9 +78,9 @@ class Scene:
         self.edition += 1
         self.cache.drop(tags)
 
-    async def ask(self, key: str, at_least: Version = ()) -> tuple[int, float]:
+    async def ask(self, key: str) -> tuple[int, float]:
         """The edition and the age of the answer."""
-        value, age_s = await self.cache.get(key, at_least=at_least)
+        value, age_s = await self.cache.get(key)
         return value.edition, age_s
 
     async def begun_times(self, key: str, times: int) -> None:
@@ -98,18 +97,6 @@ class Scene:
     def passes(self, seconds: float) -> None:
         self.now += seconds
         self.clock.set(self._begins + timedelta(seconds=self.now))
-
-    # The sources of the cache.
-
-    def version(self) -> Version:
-        return (self.edition,)
-
-    async def reach(self, version: Version) -> None:
-        self.reached.append(version)
-        if self.fails is not None:
-            raise self.fails
-        self.edition = max(self.edition, version[0])
-        self.cache.drop_all()
 
 
 def away() -> Unavailable:

@@ -1,6 +1,5 @@
 """Answers are fresh, then stale while they are refreshed, then gone. A change is seen at once; no store holds up."""
 
-import asyncio
 from itertools import pairwise
 from math import inf
 
@@ -106,30 +105,6 @@ async def test_a_change_of_everything_drops_everything() -> None:
     scene.flows.set()
     await under_way
     assert [(await scene.ask(key))[0] for key in ("pho", "laksa")] == [2, 2]
-
-
-async def test_who_saved_sees_what_was_saved() -> None:
-    """The caller names the version; others take what is kept."""
-    scene = Scene()
-    await scene.ask("pho")
-    assert await scene.ask("pho", at_least=(1,)) == (1, 0)
-    assert await scene.ask("pho", at_least=(2,)) == (2, 0)
-    assert scene.reached == [(2,)]
-    scene.fails = away()
-    with pytest.raises(Unavailable):  # an older answer is none
-        await scene.ask("pho", at_least=(3,))
-    assert await scene.ask("pho") == (2, 0)
-
-
-async def test_who_names_a_version_joins_no_computation_of_an_earlier_one() -> None:
-    scene = Scene()
-    scene.flows.clear()
-    before = asking(scene, "pho")
-    await scene.begun_times("pho", 1)
-    scene.edition = 2  # the sources have it, and have dropped nothing yet
-    after = asyncio.create_task(scene.ask("pho", at_least=(2,)))
-    scene.flows.set()
-    assert [(await before)[0], (await after)[0]] == [1, 2]
 
 
 async def test_an_error_refreshes_nothing_and_the_age_is_told_up_to_a_bound() -> None:

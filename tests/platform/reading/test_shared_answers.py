@@ -9,7 +9,7 @@ import pytest
 
 from abacus.platform.reading.redis_cache import RedisCache, opened
 from abacus.platform.reading.shared_cache import CachedValue
-from tests.platform.reading.answering import LIVES, ROUTE, Scene
+from tests.platform.reading.answering import LIVES, ROUTE, Scene, asking
 from tests.support.redis import RunningRedis, running_redis
 
 
@@ -59,6 +59,34 @@ async def test_what_was_computed_before_a_change_is_not_found_after_it(cache: Re
     one.change("pho")
     assert (await told(one, "pho"))[0] == 2
     assert one.begun["pho"] == 1
+
+
+async def test_what_a_change_overtook_is_not_shared(cache: RedisCache) -> None:
+    """Also where the sources are again what they were: another process would take for theirs what was half of both."""
+    one, other = processes(cache)
+    one.flows.clear()
+    told_before = asking(one, "pho")
+    await one.begun_times("pho", 1)
+    one.change("pho")
+    one.edition = 1
+    one.flows.set()
+    await told_before
+    await one.rests()
+    await told(other, "pho")
+    assert other.begun["pho"] == 1
+
+
+async def test_what_was_begun_at_another_version_is_not_shared(cache: RedisCache) -> None:
+    one, other = processes(cache)
+    one.flows.clear()
+    told_before = asking(one, "pho")
+    await one.begun_times("pho", 1)
+    one.edition = 2  # of which the cache is told later
+    one.flows.set()
+    await told_before
+    await one.rests()
+    await told(other, "pho")
+    assert other.begun["pho"] == 1
 
 
 async def test_what_the_clock_has_made_wrong_is_not_found(cache: RedisCache) -> None:

@@ -16,7 +16,7 @@ OF_A_TAG: Final = 300  # the more, the fewer answers have it
 
 class Kept(Generic[Key, Value]):
     """An answer with the moment from which its age counts, and until when it is fresh, stale, and not gone. `version`:
-    what its sources knew when it was begun.
+    what was known of its sources when it was begun.
     """
 
     __slots__ = (
@@ -45,7 +45,7 @@ class Kept(Generic[Key, Value]):
         stale_until: float,
         gone_at: float,
         size: int = OVERHEAD,
-        version: tuple[int, ...] = (),
+        version: tuple[str | int, ...] = (),
         tags: Collection[str] = (),
     ) -> None:
         self.key = key
