@@ -1,6 +1,7 @@
 """`abacus places load|find|nearest` as people and scripts use them, on a real Postgres."""
 
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,11 @@ from abacus.core.clock import SystemClock
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import RateCard
 from abacus.pricing.store.cards import CardStore
+from abacus.signals.places.decide.visit import Visit
+from abacus.signals.places.visit_rows import keep_visits
 from tests.support.commands import Ran, abacus
+from tests.support.on_the_map import load_regions, square
+from tests.support.staff import hire
 
 pytestmark = pytest.mark.once
 
@@ -91,3 +96,29 @@ async def test_a_file_with_a_fault_loads_nothing(places: Places, tmp_path: Path,
     assert (await places("load", file, "--json")).json["faults"][0]["where"] == "line 2"
     assert "XX has no rate card" in (await places("load", file, "--country", "XX")).err
     assert await pool.fetchval("select count(*) from place") == 0
+
+
+async def test_a_person_is_told_in_which_regions_a_member_is(database_url: str, pool: Pool, places: Places) -> None:
+    """Of countries that the person may see."""
+    await load_regions(pool, square("centre", 103.0, 103.5), square("east", 103.5, 104.0), square("port", 104.0, 104.5))
+    early, late = (datetime(2026, 3, 2, hour, tzinfo=UTC) for hour in (9, 10))
+    async with pool.acquire() as connection:
+        await keep_visits(
+            connection,
+            [
+                Visit("bob", "centre", inside=True, since=early, seen_at=late),
+                Visit("bob", "east", inside=False, since=late, seen_at=late),
+                Visit("bob", "gone", inside=True, since=early, seen_at=late),
+                Visit("eve", "port", inside=True, since=early, seen_at=late),
+            ],
+        )
+    assert [(each["region"], each["inside"]) for each in (await places("where", "bob", "--json")).json] == [
+        ("centre", True),
+        ("east", False),
+    ]
+    shown = (await places("where", "bob")).out
+    assert "inside" in shown
+    assert (await places("where", "zoe")).out == "of zoe no position of the last day tells a region\n"
+    token = await hire(pool, "kim", "support:ID")
+    env = {"ABACUS_DATABASE_URL": database_url, "ABACUS_TOKEN": token}
+    assert (await abacus("places", "where", "bob", "--json", env=env)).json == []
