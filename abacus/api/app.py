@@ -11,6 +11,7 @@ from abacus.api import (
     awards,
     campaigns,
     events,
+    exchange_callbacks,
     exchange_programmes,
     journey_entries,
     journeys,
@@ -58,6 +59,7 @@ _ROUTES: Final = (
     positions,
     members,
     places,
+    exchange_callbacks,
 )
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import sys
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import date, datetime
 from http import HTTPStatus
@@ -56,6 +57,12 @@ class HttpPartner:
         self._clock = clock
         self._breaker = breaker
         self._within_s = within_s
+
+    def room(self) -> int:
+        """How many questions may be put now: none while the partner is left alone, then one."""
+        if not self._breaker.is_open:
+            return sys.maxsize
+        return 0 if self._breaker.rests_for_s else 1
 
     async def put(self, transfer: Transfer) -> Heard:
         id_ = transfer.exchange_id

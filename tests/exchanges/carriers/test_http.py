@@ -186,6 +186,8 @@ async def test_a_partner_that_fails_again_and_again_is_left_alone(receiver: Rece
     silence = await heard_from(line_to(receiver), breaker)
     assert silence == Silence("partner unavailable: it is left alone for a while: answered 503", 60)
     assert len(receiver.requests) == 2
+    left_alone = HttpPartner("partner", line_to(receiver), _secrets(new_secret()), SystemClock(), breaker)
+    assert left_alone.room() == 0
 
 
 async def test_secrets_that_cannot_be_read_are_silence(receiver: Receiver) -> None:
