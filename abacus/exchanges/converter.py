@@ -3,7 +3,7 @@
 Quotes that are converted within a few milliseconds go together. What is refused holds nothing, and leaves its key free.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -15,7 +15,7 @@ import asyncpg
 from abacus.core.clock import Clock
 from abacus.core.errors import AbacusError, Refused, Unavailable, absent
 from abacus.core.sources import Agent
-from abacus.exchanges.decide.caps import Room, Use, periods, uses_of
+from abacus.exchanges.decide.caps import Use, uses_of
 from abacus.exchanges.decide.exchange import Exchange, State
 from abacus.exchanges.decide.movements import hold_of
 from abacus.exchanges.decide.position import EntryKind, change, worth
@@ -23,18 +23,16 @@ from abacus.exchanges.decide.programme import Programme
 from abacus.exchanges.decide.quote import asked
 from abacus.exchanges.decide.turn import trail
 from abacus.exchanges.exchange_rows import (
-    Counted,
     Step,
     add_uses,
     locked,
-    locked_uses,
-    member_uses,
     of_ids,
     of_keys,
     write,
 )
 from abacus.exchanges.metrics import counted
 from abacus.exchanges.position_rows import Standing, locked_standings, write_entries
+from abacus.exchanges.room_rows import rooms_of
 from abacus.exchanges.settler import MovesBeside, VersionOf, entry_of
 from abacus.ledger.types.movement import Decline, Declined, Moved, Movement
 from abacus.ledger.types.port import Status, Unpostable
@@ -182,7 +180,7 @@ class _Rows:
         some = {each.key: self._wanted[each.key] for each in movements}
         self._standings = await locked_standings(connection, {each.quote.programme for each in some.values()})
         quotes = await locked(connection, [each.quote.exchange_id for each in some.values()])
-        rooms = await _rooms(connection, list(some.values()), self._clock)
+        rooms = await rooms_of(connection, [(each.after, each.programme) for each in some.values()], self._clock.now())
         balances = {name: standing.balance for name, standing in self._standings.items()}
         refused = {}
         for key, each in some.items():
@@ -214,30 +212,6 @@ class _Rows:
             for use in uses_of(each.after, each.programme.timezone):
                 more[use] = more.get(use, 0) + each.after.points
         await add_uses(connection, more)
-
-
-async def _rooms(connection: Connection, some: Collection[_Wanted], clock: Clock) -> dict[str, Room]:
-    """What is left of each programme; the standings are locked."""
-    now, asking = clock.now(), set()
-    for each in some:
-        caps = each.programme.caps.get(each.quote.direction)
-        if caps is not None and (caps.member_day is not None or caps.member_month is not None):
-            _, day_begins, month_begins = periods(each.programme.timezone, now)
-            quote = each.quote
-            asking.add(Counted(quote.member_id, quote.programme, quote.direction.value, day_begins, month_begins))
-    of_members = await member_uses(connection, sorted(asking))
-    used = await locked_uses(connection, {use for each in some for use in uses_of(each.after, each.programme.timezone)})
-    return {
-        name: Room(
-            used,
-            {
-                (member, direction): use
-                for (member, programme, direction), use in of_members.items()
-                if programme == name
-            },
-        )
-        for name in {each.quote.programme for each in some}
-    }
 
 
 def _check_quoted(quote: Exchange, now_there: Mapping[UUID, Exchange]) -> None:

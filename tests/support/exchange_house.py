@@ -20,7 +20,7 @@ from abacus.exchanges.decide.publications import ExchangePublications
 from abacus.exchanges.decide.quote import Wish
 from abacus.exchanges.exchange_desk import ExchangeDesk, closed_quotes
 from abacus.exchanges.exchange_rows import Step
-from abacus.exchanges.exchanger import MOST, Exchanger, Reached
+from abacus.exchanges.exchanger import MOST, Exchanger, Incoming, Reached
 from abacus.exchanges.hearing import Hearing
 from abacus.exchanges.position_rows import EntryDraft, entries_behind, locked_standings, write_entries
 from abacus.exchanges.settler import MovesBeside, Settler
@@ -58,6 +58,7 @@ class ExchangeHouse:
         self.partner = partner or MemoryPartner()
         self.room = MOST
         self.is_restored = False
+        self.incoming: Incoming | None = None
         self.ended: dict[UUID, str] = {}
         self.programme = programme or skymiles()
         self._book = CardBook(list(CARDS.values()))
@@ -109,7 +110,8 @@ class ExchangeHouse:
         return [Step(each, each._replace(due_at=None)) for each in some]
 
     async def carry(self, some: Sequence[Exchange]) -> None:
-        raise AssertionError(f"nothing comes in: {some}")
+        assert self.incoming is not None
+        await self.incoming.carry(some)
 
     async def _link_of(self, programme: str, member_id: str) -> UUID:
         return LINK

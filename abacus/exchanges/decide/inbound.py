@@ -45,13 +45,12 @@ class Asked(NamedTuple):
 
     partner: str
     id: str
-    programme: str
     account: str  # its number, or the id of a link
     theirs: int
 
     @property
     def fingerprint(self) -> str:
-        return fingerprint([self.programme, self.account, str(self.theirs)])
+        return fingerprint([self.account, str(self.theirs)])
 
     @property
     def exchange_id(self) -> UUID:
