@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from abacus.engage.notify.decide.message import MemberNotification
 from abacus.intake.earning.decide.source_message import RetryEnvelope
 from abacus.intake.earning.decide.transaction import Transaction
-from abacus.intake.partners.webhooks.decide.body import AwardPosted, AwardRejected, WebhookTrial
+from abacus.intake.partners.webhooks.decide.body import AwardPosted, AwardRejected, ExchangeChanged, WebhookTrial
 from abacus.ledger.types.award_envelope import AwardMessage
 from abacus.ledger.types.point_event import PointEvent
 from abacus.ledger.types.reversal_message import ReversalMessage
@@ -39,7 +39,7 @@ _MESSAGES: Final[dict[str, tuple[str, TypeAdapter[Any]]]] = {
     "award-envelope.v1": ("The body of a message on the award queue", TypeAdapter(AwardEnvelope)),
     "retry-envelope.v1": ("The body of a message on the retry queue", TypeAdapter(RetryEnvelope)),
     "expiry-envelope.v1": ("The body of a message on the expiry queue", TypeAdapter(ExpiryMessage)),
-    "webhook.v1": ("The body of a webhook", TypeAdapter(AwardPosted | AwardRejected | WebhookTrial)),
+    "webhook.v1": ("The body of a webhook", TypeAdapter(AwardPosted | AwardRejected | ExchangeChanged | WebhookTrial)),
     "notification.v1": ("What the channels sns and webhook carry", TypeAdapter(MemberNotification)),
     "point-event.v1": ("A message on the points topic; its key is member_id", TypeAdapter(PointEvent)),
     "ledger-sealed.v1": (

@@ -119,6 +119,7 @@ grant select, insert, delete, update (key, fingerprint, actor, source, state, re
     sent_at, credited_at, ended_at, changed_at, due_at, late_at, attempts, turns, file) on exchange to abacus_app
 """
 
+# Followers of the trail keep their place in a cursor.
 TURNS = """
 create table exchange_turn (
     exchange_id uuid not null,
@@ -128,11 +129,22 @@ create table exchange_turn (
     by text not null,
     reason text,
     detail text,
+    xid xid8 not null default pg_current_xact_id(),
     constraint exchange_turn_pkey primary key (exchange_id, n)
+);
+create index exchange_turn_xid_idx on exchange_turn (xid);
+create table exchange_cursor (
+    follower text not null,
+    xid xid8 not null,
+    exchange_id uuid not null,
+    n integer not null,
+    moved_at timestamptz not null,
+    constraint exchange_cursor_pkey primary key (follower)
 );
 create trigger exchange_turn_is_append_only before update or delete or truncate on exchange_turn
     for each statement execute function abacus_refuse_change();
-grant select, insert on exchange_turn to abacus_app
+grant select, insert on exchange_turn to abacus_app;
+grant select, insert, update (xid, exchange_id, n, moved_at) on exchange_cursor to abacus_app
 """
 
 # `owner` is a programme, or a programme and a member; the period is empty for "ever".
@@ -188,6 +200,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    for table in ("position", "standing", "use", "turn", "link", "programme"):
+    for table in ("position", "standing", "use", "cursor", "turn", "link", "programme"):
         op.execute(f"drop table exchange_{table}")
     op.execute("drop table exchange")

@@ -47,7 +47,11 @@ class Counter:
 
     async def post(self) -> int:
         """What the awarder does; how many awards there were."""
-        awards = [award for each in [each.body for each in await self.queue.receive()] for award in decode_envelope(each).awards]
+        awards = [
+            award
+            for each in [each.body for each in await self.queue.receive()]
+            for award in decode_envelope(each).awards
+        ]
         await PostgresLedger(self.house.pool, self.house.clock).post(awards)
         return len(awards)
 

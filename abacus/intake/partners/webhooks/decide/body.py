@@ -75,3 +75,33 @@ class AwardRejected(BaseModel):
     type: Literal["award.rejected"]
     timestamp: datetime
     data: RejectedAward
+
+
+class ChangedExchange(BaseModel):
+    """An exchange that the partner asked for, and where it stands now. `turn` counts its states from 1."""
+
+    exchange_id: UUID
+    turn: int
+    direction: Literal["out", "in"]
+    programme: str
+    member_id: str
+    program: str
+    country: str
+    points: int
+    fee: int
+    theirs: int
+    state: str
+    reason: str | None
+    detail: str | None
+    words: str
+    reference: str | None
+
+
+class ExchangeChanged(BaseModel):
+    """`timestamp` is when it happened. Fields may be added."""
+
+    model_config = ConfigDict(title="exchange.changed")
+
+    type: Literal["exchange.changed"]
+    timestamp: datetime
+    data: ChangedExchange

@@ -21,6 +21,7 @@ class MessageType(StrEnum):
 
     POSTED = "award.posted"
     REJECTED = "award.rejected"
+    EXCHANGE_CHANGED = "exchange.changed"
 
 
 class WebhookMessage(NamedTuple):

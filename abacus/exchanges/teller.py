@@ -1,0 +1,61 @@
+"""Follows the trail of exchanges, in the order of transactions, and enters what is told of each turn. A turn that is
+read twice is told once.
+"""
+
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from abacus.core.clock import Clock
+from abacus.exchanges.decide.exchange import State, Turn
+from abacus.exchanges.decide.telling import webhook_message
+from abacus.exchanges.exchange_rows import of_ids
+from abacus.intake.partners.webhooks.outbox import enter
+from abacus.platform.following.cursor import Cursor, Walk
+from abacus.platform.following.leader import Leader
+from abacus.platform.health import WorkerHealth
+from abacus.platform.postgres import Connection, Pool
+
+IDLE_S: Final = 0.2
+LEASE: Final = "abacus exchanges told"
+_BATCH: Final = 500
+
+
+class _Position(NamedTuple):
+    """The last turn that was told."""
+
+    xid: str
+    exchange_id: UUID
+    n: int
+
+
+_START: Final = _Position("0", UUID(int=0), 0)
+
+
+class Teller:
+    """The messages and the cursor are written in one transaction."""
+
+    def __init__(self, pool: Pool, clock: Clock) -> None:
+        self._pool = pool
+        self._clock = clock
+        self._walk = Walk("exchange_turn", Turn, _START, batch=_BATCH)
+        self._cursor = Cursor("exchange_cursor", "follower", "told", _START)
+
+    async def step(self, connection: Connection) -> int:
+        """Returns how many turns were read. Raises `Unavailable`."""
+        now = self._clock.now()
+        async with connection.transaction():
+            position = await self._cursor.position(connection, now)
+            following = await self._walk.next(connection, position)
+            if following is None:
+                return 0
+            turns = [each._replace(state=State(each.state)) for each in following.rows]
+            exchanges = await of_ids(connection, {each.exchange_id for each in turns})
+            told = [webhook_message(exchanges[each.exchange_id], each) for each in turns]
+            await enter(self._pool, connection, [each for each in told if each is not None], now)
+            await self._cursor.move(connection, position, following.reached, now)
+        return len(turns)
+
+
+def teller(pool: Pool, clock: Clock, health: WorkerHealth, *, idle_s: float = IDLE_S) -> Leader:
+    """One of several processes works, the others stand by."""
+    return Leader(pool, LEASE, Teller(pool, clock).step, health, idle_s=idle_s)

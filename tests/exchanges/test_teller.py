@@ -1,0 +1,73 @@
+"""Partners are told of each turn of the exchanges that they asked for, once, in its order."""
+
+from uuid import uuid4
+
+import orjson
+import pytest
+
+from abacus.exchanges.decide.exchange import Exchange, State, Turn
+from abacus.exchanges.exchange_rows import enter, tell
+from abacus.exchanges.teller import Teller
+from abacus.intake.partners.webhooks.store import WebhookStore
+from abacus.platform.delivery.decide.signature import new_secret
+from abacus.platform.encryption import Secrets
+from abacus.platform.postgres import Pool
+from tests.support.exchanged import NOW, exchange
+from tests.support.exchanges import enter_partner
+from tests.support.fixed_clock import FixedClock
+
+
+def _turn(of: Exchange, n: int, state: State, reason: str | None = None) -> Turn:
+    return Turn(of.exchange_id, n, state, NOW, "clock", reason, None)
+
+
+async def _step(pool: Pool) -> int:
+    async with pool.acquire() as connection:
+        return await Teller(pool, FixedClock(NOW)).step(connection)
+
+
+async def _told(pool: Pool) -> list[tuple[int, str, str]]:
+    rows = await pool.fetch("select body from webhook_delivery order by created_at, message_id")
+    told = [orjson.loads(row["body"]) for row in rows]
+    assert {each["type"] for each in told} <= {"exchange.changed"}
+    return sorted((each["data"]["turn"], each["data"]["state"], each["data"]["words"]) for each in told)
+
+
+@pytest.fixture
+async def asked(pool: Pool) -> Exchange:
+    """Of the partner shop, which hears of what happens now."""
+    clock = FixedClock(NOW)
+    await enter_partner(pool, clock, "shop")
+    store = WebhookStore(pool, clock, Secrets.of(None))
+    await store.set("shop", "https://shop.example/hook", new_secret())
+    row = exchange(State.SENT, exchange_id=uuid4(), source="partner:shop")
+    await enter(pool, [row])
+    return row
+
+
+async def test_each_turn_is_told_once_in_words(pool: Pool, asked: Exchange) -> None:
+    turns = [
+        _turn(asked, 1, State.HELD),
+        _turn(asked, 2, State.SENT),
+        _turn(asked, 3, State.REJECTED, "account-closed"),
+        _turn(asked, 4, State.RELEASED, "account-closed"),
+    ]
+    async with pool.acquire() as connection:
+        await tell(connection, turns)
+    assert await _step(pool) == 4
+    assert await _step(pool) == 0
+    told = await _told(pool)
+    assert [each[:2] for each in told] == [(each.n, each.state) for each in turns]
+    assert told[3][2] == "the points are free again: the account is closed"
+    await pool.execute("update exchange_cursor set xid = '0'")  # as after a restored backup
+    assert await _step(pool) == 4
+    assert len(await _told(pool)) == 4
+
+
+async def test_what_people_asked_for_is_told_to_no_partner(pool: Pool, asked: Exchange) -> None:
+    by_hand = exchange(State.SENT, exchange_id=uuid4(), source="person:ann")
+    await enter(pool, [by_hand])
+    async with pool.acquire() as connection:
+        await tell(connection, [_turn(by_hand, 1, State.HELD), _turn(asked, 1, State.HELD)])
+    assert await _step(pool) == 2
+    assert [each[0] for each in await _told(pool)] == [1]
