@@ -135,10 +135,14 @@ class CategoriesAnswer(RegionsAnswer):
     degraded: bool
 
 
-def offers_told(offers: Sequence[Shown], currency: str) -> bytes:
-    """The offers of a place, as a part of an answer."""
-    return orjson.dumps(
-        [
+class Parts:
+    """The parts of a place in an answer that many answers have in common: members of its object, without braces."""
+
+    def place(self, id_: str, name: str) -> bytes:
+        return orjson.dumps({"id": id_, "name": name})[1:-1]
+
+    def here(self, best: Sequence[Shown], currency: str, in_all: int, earns: str | None) -> bytes:
+        offers = [
             {
                 "offer": each.offer.name,
                 "version": each.offer.version,
@@ -148,26 +152,25 @@ def offers_told(offers: Sequence[Shown], currency: str) -> bytes:
                 "until": each.offer.ends_at,
                 "points": each.points,
             }
-            for each in offers
-        ],
-        option=orjson.OPT_UTC_Z,
-    )
+            for each in best
+        ]
+        told = {"offers": offers, "offers_in_all": in_all, "earns": earns}
+        return orjson.dumps(told, option=orjson.OPT_UTC_Z)[1:-1]
+
+
+_OPEN: Final = {True: b"true", False: b"false", None: b"null"}
 
 
 def around_told(around: Around) -> bytes:
-    places = [
-        {
-            "id": place.id,
-            "name": place.name,
-            "distance_m": int(metres + 0.5),
-            "open": is_open,
-            "offers": orjson.Fragment(here.offers),
-            "offers_in_all": here.in_all,
-            "earns": here.earns,
-        }
-        for place, metres, is_open, here in around.places
-    ]
-    return orjson.dumps({**_where(around.where), "places": places, "degraded": around.is_degraded})
+    """Put together out of parts, since most of twenty places are in other answers as well."""
+    places = b",".join(
+        [
+            b'{%b,"distance_m":%d,"open":%b,%b}' % (written, int(metres + 0.5), _OPEN[is_open], here.written)
+            for written, metres, is_open, here in around.places
+        ]
+    )
+    degraded = b"true" if around.is_degraded else b"false"
+    return b'%b,"places":[%b],"degraded":%b}' % (orjson.dumps(_where(around.where))[:-1], places, degraded)
 
 
 def categories_told(found: Categories) -> bytes:

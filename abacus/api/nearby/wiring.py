@@ -9,8 +9,7 @@ from abacus.api.auth import Access
 from abacus.api.entrance import Entrance
 from abacus.api.guarded_app import guarded_app
 from abacus.api.http.wiring import http_limits
-from abacus.api.nearby import routes
-from abacus.api.nearby.told import offers_told
+from abacus.api.nearby import routes, told
 from abacus.api.porter import DATABASE_WITHIN_S, porter
 from abacus.api.server import bound
 from abacus.engage.nearby.wiring import nearby_in_use
@@ -60,7 +59,7 @@ async def _opened(wiring: Wiring) -> ASGIApp:
     reading = await wiring.pool(size=_READING, settings=LOOKUPS_BY_KEY, keeps_nothing=True, within_s=DATABASE_WITHIN_S)
     caches = await wiring.caches(callers.pool)
     asked = await asked_offers(wiring, reading, STANDING, caches)
-    nearby, offers = await nearby_in_use(wiring, reading, asked, caches, offers_told)
+    nearby, offers = await nearby_in_use(wiring, reading, asked, caches, told.Parts())
 
     def rehearsing(pool: Pool) -> Rooms:
         qualifier = rehearsed_qualifier(wiring, pool, asked.qualifier, STANDING, caches)

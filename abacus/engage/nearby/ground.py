@@ -21,8 +21,8 @@ _REACHED_WITHIN_S: Final = 2.0
 class GroundListener(Protocol):
     """Hears what has changed on the ground."""
 
-    def places_changed(self, ids: Collection[str], cells: Collection[RegionIds]) -> None:
-        """Places, and the regions which they came to or left."""
+    def places_changed(self, cells: Collection[RegionIds]) -> None:
+        """Places came to these regions, or left them."""
 
     def regions_changed(self) -> None: ...
 
@@ -82,9 +82,7 @@ class KeptGround:
         regions, before = self._regions.value(), self._territory
         if before is not None and before.regions.edition == regions.edition:
             return
-        places = self._places.value()
-        ids = [each.id for each in places] if before is None else [*before.places()]
-        await self._surveyed(ids, places, regions)
+        await self._surveyed(self._places.value(), regions)
         for each in self._listeners:
             each.regions_changed()
 
@@ -94,29 +92,29 @@ class KeptGround:
             await self.survey()
             await asyncio.sleep(_LOOK_EVERY_S)
 
-    async def _surveyed(self, ids: Sequence[str], places: PlaceIndex, regions: RegionIndex) -> None:
+    async def _surveyed(self, places: PlaceIndex, regions: RegionIndex) -> None:
         coming = self._coming = Territory(regions)
         turn = LoopTurn(_TURN_S)
         try:
-            for id_ in ids:
-                if (place := places.of(id_)) is not None:
-                    coming.put(place)
+            for number in places.numbers():
+                if (place := places.at(number)) is not None:
+                    coming.put(number, place)
                 await turn.rest()
             self._territory = coming
         finally:
             self._coming = None
 
-    def _changed(self, ids: Collection[str]) -> None:
+    def _changed(self, numbers: Collection[int]) -> None:
         places = self._places.value()
         for territory in (self._territory, self._coming):
             if territory is None:
                 continue
             cells = set[RegionIds]()
-            for id_ in ids:
-                if (left := territory.remove(id_)) is not None:
+            for number in numbers:
+                if (left := territory.remove(number)) is not None:
                     cells.add(left)
-                if (place := places.of(id_)) is not None:
-                    cells.add(territory.put(place))
+                if (place := places.at(number)) is not None:
+                    cells.add(territory.put(number, place))
             if territory is self._territory:
                 for each in self._listeners:
-                    each.places_changed(ids, cells)
+                    each.places_changed(cells)

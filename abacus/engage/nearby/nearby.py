@@ -84,9 +84,8 @@ class Nearby:
 
     left = spent = came
 
-    def places_changed(self, ids: Iterable[str], cells: Iterable[RegionIds]) -> None:
+    def places_changed(self, cells: Iterable[RegionIds]) -> None:
         """Places came to these regions, or left them."""
-        self._offers.places_changed(ids)
         self._cache.drop([_tag_of_cell(each) for each in cells])
 
     def regions_changed(self) -> None:
@@ -105,17 +104,18 @@ class Nearby:
         opening = self._opening(now)
         keep = _kept(ask, territory.countries(), may_see, opening)
         near = await nearest_in_turns(places, ask.point, ask.k, ask.radius_m, keep, sought=ask.sought, turn=LoopTurn())
-        meanings = list(self._offers.meanings((place, territory.regions_of(place)) for place, _ in near))
+        notes = self._offers.notes(places, [number for number, _ in near], territory)
+        meanings = [each.meaning for each in notes]
         if ask.member_id is not None:
-            here = await members.told(meanings, ask.member_id)
+            here, age_s = await members.told(meanings, ask.member_id)
         else:
-            here = await self._offers.all_of_everybody(meanings)
+            here, age_s = await self._offers.all_of_everybody(meanings)
         told = [
-            Near(place, metres, opening.is_open(place), each.value)
-            for (place, metres), each in zip(near, here, strict=True)
+            Near(note.written, metres, None if note.door is None else opening.of(note.door), each)
+            for note, (_, metres), each in zip(notes, near, here, strict=True)
         ]
-        is_old, age_s = known_s > _OLD_S, max((each.age_s for each in here), default=0.0)
-        is_degraded = is_old or any(each.value.is_degraded for each in here)
+        is_old = known_s > _OLD_S
+        is_degraded = is_old or any(each.is_degraded for each in here)
         return Around(where, told, max(age_s, known_s if is_old else 0.0), is_degraded)
 
     def _opening(self, now: datetime) -> Opening:
@@ -145,12 +145,12 @@ class Nearby:
     async def _counted(self, key: _Key) -> Counted:
         """What is on offer there for everybody. Places that mean the same are asked for once."""
         countries, regions, _ = key
-        places, turn = self._ground.places(), LoopTurn()
+        territory, places, turn = self._ground.territory(), self._ground.places(), LoopTurn()
         found, known, age_s = PlacesOnOffer(), dict[Meaning, Here](), 0.0
-        for id_ in [*self._ground.territory().within(regions)]:
+        for number in [*territory.within(regions)]:
             await turn.rest()
-            place = places.of(id_)
-            if place is None or place.country not in countries:
+            place = places.at(number)  # meanwhile it may have moved, or its number may be that of another one
+            if place is None or place.country not in countries or territory.regions_of(place) != regions:
                 continue
             if (meaning := self._offers.meaning(place, regions)) is None:
                 continue

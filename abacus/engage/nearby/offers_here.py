@@ -1,17 +1,18 @@
 """What is on offer at places: for everybody kept by what it follows from, for a member asked each time."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from abacus.core.clock import Clock
 from abacus.core.errors import SetAside
 from abacus.engage.nearby.decide.clockwork import SECOND, unchanged_until
-from abacus.engage.nearby.decide.here import NOTHING_HERE, Here, best_of, points_a_unit
+from abacus.engage.nearby.decide.here import MOST_SHOWN, Here, points_a_unit
 from abacus.engage.nearby.decide.meaning import KeysInUse, Meaning, Priced, tags_of
+from abacus.engage.nearby.decide.notes import Footing, Note
+from abacus.engage.nearby.decide.territory import Territory
 from abacus.engage.offers.decide.armed import Armed
-from abacus.engage.offers.decide.ask import Answer as Offered
-from abacus.engage.offers.decide.ask import Ask, Scenario, Shown
+from abacus.engage.offers.decide.ask import Ask, Counted, Shown
 from abacus.engage.offers.decide.asker import Asker, Question
 from abacus.engage.offers.decide.offer_index import OfferIndex
 from abacus.engage.offers.decide.purchase import Purchases
@@ -23,29 +24,34 @@ from abacus.platform.reading.decide.lifetimes import Lifetimes
 from abacus.platform.reading.types import Answer, Route
 from abacus.pricing.decide.card import BASE_TIER, PublishedCard
 from abacus.signals.places.decide.country_map import Maps
-from abacus.signals.places.decide.place import Place
+from abacus.signals.places.decide.place import Place, door_of
+from abacus.signals.places.decide.place_index import PlaceIndex
 
 ROUTE: Final = "nearby.offers"
 _MOST_BYTES: Final = 64 * 1024 * 1024
 # Of what changes without being announced: values that rules of offers look up.
 _LIFETIMES: Final = Lifetimes(fresh_s=30.0, stale_s=270.0, away_s=300.0)
 _OF_KEY: Final = 400  # bytes
-_NOTHING: Final = Answer(NOTHING_HERE, 0.0)
 _TRY_AGAIN: Final = 5_000_000  # microseconds until what is missing is looked for again
 
 # The card and the typical purchase of each country.
 Grounds: TypeAlias = tuple[tuple[str, int] | None, ...]
 
-# Writes the best offers of a place as an answer has them, with the currency.
-WriteOffers: TypeAlias = Callable[[Sequence[Shown], str], bytes]
+
+class Writer(Protocol):
+    """Writes parts of answers as they stand there."""
+
+    def place(self, id_: str, name: str) -> bytes: ...
+
+    def here(self, best: Sequence[Shown], currency: str, in_all: int, earns: str | None) -> bytes:
+        """The best offers at a place, the number of all, and the points that a unit of money earns there."""
 
 
-class _Meant(NamedTuple):
-    """The meaning of a place, as it was found in these regions with this card."""
+class ManyHere(NamedTuple):
+    """What is on offer at some places, as of `age_s` ago at most."""
 
-    regions: tuple[str, ...]
-    priced: Priced
-    meaning: Meaning
+    here: Sequence[Here]
+    age_s: float
 
 
 class OffersHere:
@@ -61,24 +67,25 @@ class OffersHere:
         caches: Caches,
         *,
         clock: Clock,
-        write: WriteOffers,
+        writer: Writer,
     ) -> None:
         self._qualifier = qualifier.quietly()
         self._index = index
         self._maps = maps
         self._clock = clock
-        self._write = write
+        self._writer = writer
         self._purchases = Purchases()
         self._keys = KeysInUse(index)
-        self._keys_seen = self._keys.changes
-        self._meant: dict[str, _Meant] = {}
-        self._equal: dict[Meaning, Meaning] = {}  # one object for all that are equal
+        self._meanings: dict[Meaning, Meaning] = {}  # one object for all that are equal
+        self._meanings_as_of = self._keys.changes
+        self._footings: dict[str, Footing] = {}
         self._priced: dict[str, tuple[PublishedCard, object, Priced]] = {}
+        self.nothing: Final = Here(writer.here((), "", 0, None), 0)
         route = Route[Meaning, Here](
             ROUTE,
             _LIFETIMES,
             _MOST_BYTES,
-            size_of=lambda _, here: _OF_KEY + len(here.offers),
+            size_of=lambda _, here: _OF_KEY + len(here.written),
             tags_of=lambda meaning, _: meaning.tags(),
             until_of=lambda here: here.until / SECOND,
             within_s=None,
@@ -108,34 +115,51 @@ class OffersHere:
 
     left = spent = came
 
-    def places_changed(self, ids: Iterable[str]) -> None:
-        for each in ids:
-            self._meant.pop(each, None)
+    def notes(self, places: PlaceIndex, numbers: Iterable[int], territory: Territory) -> list[Note]:
+        """Of the places with these numbers."""
+        beside, footings = places.beside, dict[str, Footing]()
+        found: list[Note] = []
+        for number in numbers:
+            note: Note | None = beside[number]
+            if note is None or (footings.get(note.country) or self._footing(note.country, territory, footings)) is not (
+                note.footing
+            ):
+                note = beside[number] = self._note(places, number, territory, footings)
+            found.append(note)
+        return found
+
+    def _note(self, places: PlaceIndex, number: int, territory: Territory, footings: dict[str, Footing]) -> Note:
+        place = places.at(number)
+        assert place is not None  # noqa: S101  # the caller has found it there
+        footing = footings.get(place.country) or self._footing(place.country, territory, footings)
+        meaning = self._meaning(place, territory.regions_of(place), footing.priced)
+        return Note(place.country, door_of(place), footing, meaning, self._writer.place(place.id, place.name))
+
+    def _footing(self, country: str, territory: Territory, footings: dict[str, Footing]) -> Footing:
+        """The same object as long as nothing has changed."""
+        footing, now = self._footings.get(country), Footing(territory, self.priced(country), self._keys.changes)
+        if (
+            footing is None
+            or footing.territory is not territory
+            or footing.priced is not now.priced
+            or footing.changes != now.changes
+        ):
+            footing = self._footings[country] = now
+        footings[country] = footing
+        return footing
 
     def meaning(self, place: Place, regions: tuple[str, ...]) -> Meaning | None:
-        return next(self.meanings([(place, regions)]))
+        """None where no rate card is in force in the country of the place."""
+        return self._meaning(place, regions, self.priced(place.country))
 
-    def meanings(self, places: Iterable[tuple[Place, tuple[str, ...]]]) -> Iterator[Meaning | None]:
-        """Of places with their regions; None where no rate card is in force in the country of the place."""
-        priced: dict[str, Priced | None] = {}
-        for place, regions in places:
-            if (country := place.country) not in priced:
-                priced[country] = self.priced(country)
-            here = priced[country]
-            yield None if here is None else self._meaning(place, regions, here)
-
-    def _meaning(self, place: Place, regions: tuple[str, ...], priced: Priced) -> Meaning:
-        if self._keys_seen != self._keys.changes:
-            self._keys_seen = self._keys.changes
-            self._meant.clear()
-            self._equal.clear()
-        meant = self._meant.get(place.id)
-        if meant is not None and meant.regions is regions and meant.priced is priced:
-            return meant.meaning
+    def _meaning(self, place: Place, regions: tuple[str, ...], priced: Priced | None) -> Meaning | None:
+        if priced is None:
+            return None
+        if self._meanings_as_of != self._keys.changes:
+            self._meanings_as_of = self._keys.changes
+            self._meanings.clear()
         meaning = self._keys.meaning(spot_of(place, regions), priced)
-        meaning = self._equal.setdefault(meaning, meaning)
-        self._meant[place.id] = _Meant(regions, priced, meaning)
-        return meaning
+        return self._meanings.setdefault(meaning, meaning)
 
     def priced(self, country: str) -> Priced | None:
         """The same object as long as nothing has changed."""
@@ -153,43 +177,54 @@ class OffersHere:
         self._priced[country] = card, map_, priced
         return priced
 
-    async def all_of_everybody(self, meanings: Iterable[Meaning | None]) -> list[Answer[Here]]:
-        return [_NOTHING if each is None else await self.of_everybody(each) for each in meanings]
+    async def all_of_everybody(self, meanings: Sequence[Meaning | None]) -> ManyHere:
+        """At places that mean this."""
+        values, age_s = self._cache.fresh([each for each in meanings if each is not None])
+        there = iter(values)
+        found: list[Here] = []
+        for meaning in meanings:
+            if meaning is None:
+                found.append(self.nothing)
+            elif (here := next(there)) is not None:
+                found.append(here)
+            else:
+                here, since_s = await self._cache.get(meaning)
+                found.append(here)
+                age_s = max(age_s, since_s)
+        return ManyHere(found, age_s)
 
     async def of_everybody(self, meaning: Meaning) -> Answer[Here]:
         return await self._cache.get(meaning)
 
     async def _computed(self, meaning: Meaning) -> Here:
         at = self._clock.now()
-        answer = await self._answered(self._qualifier, meaning, None)
+        found = await self._counted(self._qualifier, meaning, None)
         item = meaning.item()
         asked = self._index.ask(Asker(meaning.country, at), Question(item, item.line))
         groups = self._index.groups(asked)
         until = unchanged_until((each for group in groups for each in group.offers), asked)
-        if answer.reading.is_degraded:
+        if found.reading.is_degraded:
             until = min(until, asked.at + _TRY_AGAIN)
-        return self._here(meaning, answer)._replace(until=until)
+        return self._here(meaning, found)._replace(until=until)
 
     async def for_member(self, qualifier: Qualifier, meaning: Meaning, member_id: str) -> Answer[Here]:
         """A member with points in another country is anybody here."""
         try:
-            return Answer(self._here(meaning, await self._answered(qualifier, meaning, member_id)), 0.0)
+            return Answer(self._here(meaning, await self._counted(qualifier, meaning, member_id)), 0.0)
         except OtherCountry:
             return await self.of_everybody(meaning)
 
-    async def _answered(self, qualifier: Qualifier, meaning: Meaning, member_id: str | None) -> Offered:
+    async def _counted(self, qualifier: Qualifier, meaning: Meaning, member_id: str | None) -> Counted:
         """A purchase is a basket by itself."""
         card = qualifier.card(meaning.country)
-        return await qualifier.qualify(Ask(card, [meaning.item()], Scenario.ALL, member_id))
+        return await qualifier.counted(Ask(card, [meaning.item()], member_id=member_id), MOST_SHOWN)
 
-    def _here(self, meaning: Meaning, answer: Offered) -> Here:
-        (of_item,) = answer.items
-        shown = [] if of_item.best is None else [of_item.best, *of_item.others]
-        card, tier = self._qualifier.card(meaning.country), answer.reading.tier or BASE_TIER
-        earning = self._purchases.earning(of_item.item, card, tier)
-        offers = self._write(best_of(shown), meaning.currency)
+    def _here(self, meaning: Meaning, found: Counted) -> Here:
+        card, tier = self._qualifier.card(meaning.country), found.reading.tier or BASE_TIER
+        earning = self._purchases.earning(meaning.item(), card, tier)
         earns = points_a_unit(earning, meaning.currency)
-        return Here(offers, len(shown), earns, is_degraded=answer.reading.is_degraded)
+        written = self._writer.here(found.best, meaning.currency, found.in_all, earns)
+        return Here(written, found.in_all, is_degraded=found.reading.is_degraded)
 
 
 class MembersHere:
@@ -199,11 +234,12 @@ class MembersHere:
         self._offers = offers
         self._qualifier = qualifier
 
-    async def told(self, meanings: Sequence[Meaning | None], member_id: str) -> list[Answer[Here]]:
-        """What is on offer at places with these meanings. Equal meanings are asked for once, and all together, so that
-        what is slow is waited for once.
+    async def told(self, meanings: Sequence[Meaning | None], member_id: str) -> ManyHere:
+        """What is on offer at places that mean this. Equal meanings are asked for once, and all together, so that what
+        is slow is waited for once.
         """
         wanted = [each for each in dict.fromkeys(meanings) if each is not None]
         asked = (self._offers.for_member(self._qualifier, each, member_id) for each in wanted)
         found = dict(zip(wanted, await asyncio.gather(*asked), strict=True))
-        return [_NOTHING if each is None else found[each] for each in meanings]
+        here = [self._offers.nothing if each is None else found[each].value for each in meanings]
+        return ManyHere(here, max((each.age_s for each in found.values()), default=0.0))

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from abacus.engage.nearby.ground import KeptGround
 from abacus.engage.nearby.nearby import Nearby
-from abacus.engage.nearby.offers_here import OffersHere, WriteOffers
+from abacus.engage.nearby.offers_here import OffersHere, Writer
 from abacus.engage.offers.wiring import AskedOffers
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import Pool
@@ -20,16 +20,14 @@ class NearbyRooms(NamedTuple):
     offers: OffersHere
 
 
-async def nearby_in_use(
-    wiring: Wiring, pool: Pool, asked: AskedOffers, caches: Caches, write: WriteOffers
-) -> NearbyRooms:
+async def nearby_in_use(wiring: Wiring, pool: Pool, asked: AskedOffers, caches: Caches, writer: Writer) -> NearbyRooms:
     """What is answered from is in memory before this returns."""
     maps = maps_in_use(wiring, pool)
     await until_available(maps.refresh, wiring.health)
     ground = KeptGround(asked.places, asked.regions, maps, [asked.offers])
     await ground.survey()
     index = asked.offers.value()
-    offers = OffersHere(asked.qualifier, index, maps.value, caches, clock=wiring.clock, write=write)
+    offers = OffersHere(asked.qualifier, index, maps.value, caches, clock=wiring.clock, writer=writer)
     nearby = Nearby(ground, offers, index, caches, clock=wiring.clock)
     ground.hear(nearby)
     wiring.beside(ground.keep_surveying())

@@ -8,10 +8,10 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 from abacus.core.clock import Clock
 from abacus.core.errors import AbacusError, Unavailable
 from abacus.engage.offers.conversation import Conversation, Told
-from abacus.engage.offers.decide.ask import Answer, Ask, ItemAnswer, Scenario, Validated, Verdicts
+from abacus.engage.offers.decide.ask import Answer, Ask, Counted, ItemAnswer, Scenario, Validated, Verdicts
 from abacus.engage.offers.decide.asker import NOTHING_USED, Asker, Wanted
 from abacus.engage.offers.decide.by_code import Named, by_codes
-from abacus.engage.offers.decide.choice import Choice, Found, best, every, judge
+from abacus.engage.offers.decide.choice import Choice, Found, Tally, best, every, judge, tally
 from abacus.engage.offers.decide.member_uses import uses_left
 from abacus.engage.offers.decide.offer import Offer
 from abacus.engage.offers.decide.offer_index import OfferIndex
@@ -135,6 +135,22 @@ class Qualifier:
             items.append(self._answer(talk, place, chosen[place]))
             await talk.turn.rest()
         return Answer(items, talk.reading(is_uncertain=_any_uncertain(chosen)))
+
+    async def counted(self, ask: Ask, most: int) -> Counted:
+        """The best offers of the only item, at most so many, and the number of all."""
+        talk, index = await self._begun(ask), self._index()
+        while isinstance(found := await self._tallied(talk, index, most), Wanted):
+            await talk.look_up({0: found.sides}, self._facts, within_s=self._look_within_s)
+        line = ask.items[0].line
+        shown = [talk.shown(0, each, line - each.saves) for each in found.best]
+        return Counted(shown, found.in_all, talk.reading(is_uncertain=found.is_uncertain))
+
+    async def _tallied(self, talk: Conversation, index: OfferIndex, most: int) -> Tally | Wanted:
+        """Others go on meanwhile."""
+        tallying = tally(index, talk.asker, talk.question(0), most)
+        while (found := next(tallying)) is None:
+            await talk.turn.rest()
+        return found
 
     async def validate(self, ask: Ask, names: Sequence[str]) -> Verdicts:
         """What each of these offers, and of the offers by the codes, would save on the items by itself, or why not."""

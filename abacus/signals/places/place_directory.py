@@ -11,7 +11,7 @@ from abacus.platform.postgres import Pool
 from abacus.signals.places.decide.place_index import PlaceIndex
 from abacus.signals.places.place_store import PlaceStore
 
-Listener: TypeAlias = Callable[[Collection[str]], None]  # told the ids of places
+Listener: TypeAlias = Callable[[Collection[int]], None]  # told the numbers of places
 
 _CADENCE: Final = Cadence(load_within_s=120.0)
 _PAGE: Final = 500
@@ -33,7 +33,9 @@ class PlaceDirectory(FreshCopy[int, PlaceIndex]):
         self.tables = (Announced.PLACES,)  # whose changes are read
 
     def on_change(self, listener: Listener) -> None:
-        """From now on, call this with the places that have changed, as soon as the index has them."""
+        """From now on, call this with the numbers under which places came, changed or went, as soon as the index has
+        them.
+        """
         self._listeners.append(listener)
 
     async def at_version(self, version: int) -> PlaceIndex:
@@ -55,7 +57,7 @@ class PlaceDirectory(FreshCopy[int, PlaceIndex]):
                 listener(changed)
         return upto
 
-    async def _read_all(self) -> Sequence[str]:
+    async def _read_all(self) -> Sequence[int]:
         self._index = PlaceIndex()  # a reading that was broken off leaves none
         async for page in self._store.all(_PAGE):
             for first in range(0, len(page), _AT_ONCE):
@@ -64,13 +66,10 @@ class PlaceDirectory(FreshCopy[int, PlaceIndex]):
                 await asyncio.sleep(0)
         return ()
 
-    async def _read_changed(self, before: int, upto: int) -> Sequence[str]:
-        """The ids of the places that have changed."""
-        changed: list[str] = []
+    async def _read_changed(self, before: int, upto: int) -> Sequence[int]:
+        """The numbers of the places that have changed."""
+        changed: list[int] = []
         async for there, gone in self._store.since(before, upto, _AT_ONCE):
-            for id_ in gone:
-                self._index.remove(id_)
-            for each in there:
-                self._index.put(each)
-            changed += (*gone, *(each.id for each in there))
+            changed += [number for id_ in gone if (number := self._index.remove(id_)) is not None]
+            changed += [self._index.put(each) for each in there]
         return changed

@@ -1,8 +1,7 @@
 """The nearest places, looked for in turns: a filter that keeps few may have all places of a radius looked at."""
 
 from abacus.platform.loop_turn import LoopTurn
-from abacus.signals.places.decide.place import Place
-from abacus.signals.places.decide.place_index import ANY, Keep, PlaceIndex, Sought
+from abacus.signals.places.decide.place_index import ANY, Keep, Near, PlaceIndex, Sought
 from abacus.signals.places.decide.point import Point
 
 
@@ -15,8 +14,8 @@ async def nearest_in_turns(
     *,
     sought: Sought = ANY,
     turn: LoopTurn,
-) -> list[tuple[Place, float]]:
-    """As `PlaceIndex.nearest`. Where places change meanwhile, it is looked for anew, and in one go."""
+) -> list[Near]:
+    """As `PlaceIndex.search`. Where places change meanwhile, it is looked for anew, and in one go."""
     changes = index.changes
     for near in index.search(point, k, radius_m, keep, sought=sought):
         if near is not None:
@@ -24,4 +23,5 @@ async def nearest_in_turns(
         await turn.rest()
         if index.changes != changes:
             break
-    return index.nearest(point, k, radius_m, keep, sought=sought)
+    anew = index.search(point, k, radius_m, keep, sought=sought)
+    return next(near for near in anew if near is not None)

@@ -11,10 +11,10 @@ from typing import Any, Final, NamedTuple
 
 from hypothesis import strategies as st
 
-from abacus.api.nearby.told import offers_told
+from abacus.api.nearby.told import Parts
 from abacus.core.errors import Refused
 from abacus.engage.nearby.decide.ask import NearbyAsk
-from abacus.engage.nearby.decide.here import Here, PlacesOnOffer, best_of
+from abacus.engage.nearby.decide.here import MOST_SHOWN, Here, PlacesOnOffer
 from abacus.engage.nearby.decide.territory import Territory
 from abacus.engage.nearby.nearby import Nearby
 from abacus.engage.nearby.offers_here import OffersHere
@@ -93,14 +93,14 @@ class StandingGround:
             self.put(each)
 
     def put(self, each: Place) -> None:
-        self._places.put(each)
-        self._territory.put(each)
+        self._territory.put(self._places.put(each), each)
 
     def redraw(self, *there: Region) -> None:
         """Other regions are in force."""
         self._territory = Territory(regions(*there, edition=2))
-        for each in self._places:
-            self._territory.put(each)
+        for number in self._places.numbers():
+            if (each := self._places.at(number)) is not None:
+                self._territory.put(number, each)
 
     def territory(self) -> Territory:
         return self._territory
@@ -142,7 +142,7 @@ class Served:
         (answer,) = (await self.qualifier.qualify(Ask(CARD, [item], Scenario.ALL))).items
         shown = [answer.best, *answer.others] if answer.best is not None else []
         earns = {"rides": "1", "food": "2"}.get(next(iter(at.categories), ""))
-        return Here(offers_told(best_of(shown), "SGD"), len(shown), earns)
+        return Here(Parts().here(shown[:MOST_SHOWN], "SGD", len(shown), earns), len(shown))
 
 
 def served(*offers: Offer, at: datetime = NOW, shared: SharedCache | None = None) -> Served:
@@ -159,7 +159,7 @@ def served(*offers: Offer, at: datetime = NOW, shared: SharedCache | None = None
 
     ground = StandingGround(regions(*REGIONS), *PLACES)
     caches = Caches(clock, settings={}, monotonic=seconds, shared=shared or NothingShared())
-    here = OffersHere(qualifier, index, ground.maps, caches, clock=clock, write=offers_told)
+    here = OffersHere(qualifier, index, ground.maps, caches, clock=clock, writer=Parts())
     return Served(clock, index, qualifier, ground, here, Nearby(ground, here, index, caches, clock=clock), caches)
 
 
@@ -200,19 +200,25 @@ class _AtWork:
         if change.spent is not None:
             index.spent = change.spent
         if change.moved is not None:
-            left = ground.territory().regions_of(change.moved)
+            before = ground.places().of(change.moved.id)
+            assert before is not None
             ground.places().version += 1
             ground.put(change.moved)
-            nearby.places_changed([change.moved.id], [left, ground.territory().regions_of(change.moved)])
+            nearby.places_changed([ground.territory().regions_of(each) for each in (before, change.moved)])
 
 
 class OffersAtWork(_AtWork):
     def key_of(self, request: str) -> Any:
-        at = self._place(request)
-        return self.served.offers.meaning(at, self.served.ground.territory().regions_of(at))
+        """As it is kept beside the place."""
+        ground = self.served.ground
+        number = ground.places().number_of(request)
+        assert number is not None
+        (note,) = self.served.offers.notes(ground.places(), [number], ground.territory())
+        return note.meaning
 
     async def cached(self, request: str) -> Here:
-        return (await self.served.offers.of_everybody(self.key_of(request))).value._replace(until=0)
+        found = await self.served.offers.all_of_everybody([self.key_of(request)])
+        return found.here[0]._replace(until=0)
 
     async def uncached(self, request: str) -> Here:
         return (await self.served.exact(self._place(request)))._replace(until=0)

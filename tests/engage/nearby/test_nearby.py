@@ -1,25 +1,38 @@
 """What is near a point is exact, and what is on offer there is what an offer's conditions say."""
 
 import json
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
 from abacus.core.errors import Unavailable
 from abacus.engage.nearby.decide.ask import Around, NearbyAsk
-from abacus.engage.nearby.decide.here import Here
 from abacus.engage.nearby.decide.meaning import Meaning
+from abacus.engage.nearby.decide.notes import Note
+from abacus.engage.nearby.decide.territory import Territory
 from abacus.engage.nearby.nearby import ROUTE as CATEGORIES_ROUTE
-from abacus.engage.nearby.offers_here import MembersHere
+from abacus.engage.nearby.offers_here import ManyHere, MembersHere
 from abacus.engage.offers.decide.offer import Audience, Benefit, Scope
 from abacus.platform.metrics import CACHE_BYTES
-from abacus.platform.reading.types import Answer
+from abacus.signals.places.decide.place import Place
 from abacus.signals.places.decide.place_index import Sought
-from tests.engage.nearby.served import BORDER, CENTRE_ONLY, NEAR_BORDER, PLACES, REGIONS, Served, place, served, square
+from tests.engage.nearby.served import (
+    BORDER,
+    CENTRE_ONLY,
+    NEAR_BORDER,
+    PLACES,
+    REGIONS,
+    Served,
+    place,
+    regions,
+    served,
+    square,
+)
 from tests.engage.offers.examples import EVERYTHING, NOW, PERCENT, offer, within
 
 pytestmark = pytest.mark.once
@@ -37,11 +50,17 @@ async def around(at: Served, ask: NearbyAsk = NEAR_BORDER) -> Around:
     return await at.nearby.around(ask, lambda _: True, at.offers.of_members)
 
 
+def shown(found: Around) -> list[dict[str, Any]]:
+    """What the answer says of each place."""
+    return [json.loads(b"{%b,%b}" % (each.written, each.here.written)) for each in found.places]
+
+
+def ids(found: Around) -> list[str]:
+    return [each["id"] for each in shown(found)]
+
+
 def names(found: Around) -> list[tuple[str, list[str], int]]:
-    return [
-        (each.place.id, [one["offer"] for one in json.loads(each.here.offers)], each.here.in_all)
-        for each in found.places
-    ]
+    return [(each["id"], [one["offer"] for one in each["offers"]], each["offers_in_all"]) for each in shown(found)]
 
 
 async def test_offers_of_a_region_are_at_its_places_and_not_across_its_border() -> None:
@@ -49,7 +68,7 @@ async def test_offers_of_a_region_are_at_its_places_and_not_across_its_border() 
     assert (found.where.regions, found.is_degraded) == (("east", "sg"), False)
     assert names(found) == [("s3", ["offer_1"], 1), ("s2", ["offer_2", "offer_1"], 2), ("s4", ["offer_1"], 1)]
     assert [round(each.metres) for each in found.places] == [0, 1112, 1112]
-    assert [each.here.earns for each in found.places] == ["1", "2", None]
+    assert [each["earns"] for each in shown(found)] == ["1", "2", None]
 
 
 async def test_a_scope_of_items_and_regions_holds_for_both_and_not_where_it_is_excepted() -> None:
@@ -79,20 +98,20 @@ async def test_a_member_has_its_own_offers_and_who_is_away_those_for_everybody()
 async def test_what_is_sought_is_kept() -> None:
     at = served()
     found = await around(at, NEAR_BORDER._replace(sought=Sought(merchant="m2")))
-    assert [each.place.id for each in found.places] == ["s3", "s4"]
+    assert ids(found) == ["s3", "s4"]
     at.ground.put(place("s6", BORDER, hours="Mo-Su 08:00-10:00"))
     opened = await around(at, NEAR_BORDER._replace(open_now=True))
     assert opened.places == []  # it is eight in the evening there
     at.clock.set(NOW - timedelta(hours=11))
     opened = await around(at, NEAR_BORDER._replace(open_now=True))
-    assert [(each.place.id, each.is_open) for each in opened.places] == [("s6", True)]
+    assert (ids(opened), [each.is_open for each in opened.places]) == (["s6"], [True])
     assert (await at.nearby.around(NEAR_BORDER, lambda _: False, at.offers.of_members)).places == []
 
 
 async def test_outside_of_all_regions_the_nearest_one_is_told() -> None:
     at = served(ALL)
     found = await around(at, NearbyAsk((102.9, 1.5), k=1))
-    assert (found.where.regions, [each.place.id for each in found.places]) == ((), ["s5"])
+    assert (found.where.regions, ids(found)) == ((), ["s5"])
     assert found.where.nearest is not None
     region, metres = found.where.nearest
     assert (region.id, round(metres)) == ("sg", 5558)
@@ -121,7 +140,7 @@ class _Meanwhile(MembersHere):
         super().__init__(at.offers, at.qualifier)
         self._ground = at.ground
 
-    async def told(self, meanings: Sequence[Meaning | None], member_id: str) -> list[Answer[Here]]:
+    async def told(self, meanings: Sequence[Meaning | None], member_id: str) -> ManyHere:
         here = await super().told(meanings, member_id)
         self._ground.redraw(square("island", 102.0, 104.0))
         return here
@@ -203,7 +222,58 @@ async def test_an_answer_ends_with_the_clock_and_not_before() -> None:
 
 async def test_places_that_mean_the_same_share_an_answer() -> None:
     at = served(ALL, CENTRE)
-    territory = at.ground.territory()
-    meanings = {each.id: at.offers.meaning(each, territory.regions_of(each)) for each in PLACES}
-    assert meanings["s1"] is meanings["s2"]
-    assert len({*meanings.values()}) == 4  # in the centre; rides and nothing in the east; outside of all
+    numbers = [at.ground.places().number_of(each.id) for each in PLACES]
+    notes = at.offers.notes(at.ground.places(), [each for each in numbers if each is not None], at.ground.territory())
+    s1, s2, *_ = meanings = [each.meaning for each in notes]
+    assert s1 is s2
+    assert len({*meanings}) == 4  # in the centre; rides and nothing in the east; outside of all
+
+
+async def test_what_is_kept_beside_a_place_stands_until_something_changes_that_it_follows_from() -> None:
+    at = served(ALL, CENTRE)
+    number = at.ground.places().number_of("s1")
+    assert number is not None
+
+    def note() -> Note:
+        (found,) = at.offers.notes(at.ground.places(), [number], at.ground.territory())
+        return found
+
+    def changed() -> bool:
+        """Since it was asked last."""
+        before, now = known[-1], note()
+        known.append(now)
+        assert note() is now
+        return now is not before
+
+    known = [note()]
+    assert not changed()
+    at.index.put(offer(4, FIFTH, scope=Scope(everything=True, values=CENTRE_ONLY)), None)
+    assert not changed(), "an offer of whose keys others speak"
+    at.index.put(offer(5, FIFTH, scope=Scope(values=within("merchant m1"))), None)
+    assert changed(), "an offer that speaks of merchants of the place"
+    at.ground.map = replace(at.ground.map, typical_purchase=Decimal(50))
+    assert changed(), "another typical purchase"
+    at.ground.redraw(*REGIONS)
+    assert changed(), "another edition of the regions"
+    at.ground.put(place("s1", 103.2, name="Another name"))
+    assert changed()
+    assert b"Another name" in known[-1].written
+
+
+def test_places_of_a_territory_are_those_that_were_put_and_not_removed() -> None:
+    drawn, territory = random.Random(3), Territory(regions(*REGIONS))
+    left = dict[int, Place]()
+    for _ in range(600):
+        number = drawn.randrange(40)
+        if drawn.random() < 0.4:
+            was = left.pop(number, None)
+            assert territory.remove(number) == (None if was is None else territory.regions_of(was))
+        else:
+            left[number] = place("s", drawn.choice((102.9, 103.2, 103.7)), country=drawn.choice(("SG", "MY")))
+            territory.put(number, left[number])
+    cells = {territory.regions_of(each) for each in left.values()}
+    for cell in cells:
+        there = [number for number, each in left.items() if territory.regions_of(each) == cell]
+        assert sorted(territory.within(cell)) == sorted(there)
+    assert {*territory.countries()} == {each.country for each in left.values()}
+    assert (len(territory), [*territory.within(("nowhere",))]) == (len(left), [])

@@ -7,7 +7,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from abacus.engage.offers.decide.asker import Asker, Question
-from abacus.engage.offers.decide.choice import NEXT_BEST, Choice, best, every
+from abacus.engage.offers.decide.choice import NEXT_BEST, Choice, Found, Tally, best, every, tally
 from abacus.engage.offers.decide.offer import Offer
 from abacus.engage.offers.decide.offer_index import OfferIndex
 from abacus.engage.offers.decide.refusal import MOST_REFUSED
@@ -59,6 +59,9 @@ def _agree(
         for _ in range(3):  # the first time, then by what was found for the askers before
             assert _found(best(index, asker, question)) == expected[: 1 + NEXT_BEST]
         assert _found(every(index, asker, question)) == expected
+        *_, told = tally(index, asker, question, 3)
+        assert isinstance(told, Tally)
+        assert (_numbers(told.best), told.in_all) == (expected[:3], len(expected))
         explained = best(index, asker, question, explain=True)
         assert isinstance(explained, Choice)
         refused = [(each.offer.number, each.reason) for each in explained.refused]
@@ -67,4 +70,8 @@ def _agree(
 
 def _found(choice: object) -> list[tuple[int, int, int]]:
     assert isinstance(choice, Choice)
-    return [(each.offer.number, each.saves, each.points) for each in choice.fitting()]
+    return _numbers(choice.fitting())
+
+
+def _numbers(found: Iterable[Found]) -> list[tuple[int, int, int]]:
+    return [(each.offer.number, each.saves, each.points) for each in found]

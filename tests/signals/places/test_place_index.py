@@ -160,8 +160,9 @@ async def test_others_go_on_while_few_are_looked_for_and_may_change_places(*, ch
     near = await nearest_in_turns(index, at, 5, 50_000, lambda each: each.brand == "b", turn=LoopTurn(longest_s=-1))
     over.set()
     await others
-    assert [place.id for place, _ in near] == ["shop-9998" if changes else "shop-9999"]
-    assert near == index.nearest(at, 5, 50_000, lambda each: each.brand == "b")
+    told = [(index.at(number), metres) for number, metres in near]
+    assert [place and place.id for place, _ in told] == ["shop-9998" if changes else "shop-9999"]
+    assert told == index.nearest(at, 5, 50_000, lambda each: each.brand == "b")
     assert turns >= 5
 
 
@@ -175,3 +176,16 @@ def test_a_place_is_found_by_its_id_as_it_was_put() -> None:
     index.remove("s")
     assert (index.of("s"), len(index)) == (None, 1)
     assert isinstance(index.of("shop-1"), Place)
+
+
+def test_what_is_kept_beside_a_place_is_gone_when_the_place_changes() -> None:
+    index = indexed([shop(1, (103.8, 1.3)), shop(2, (103.8, 1.3))])
+    first, second = index.number_of("shop-1"), index.number_of("shop-2")
+    assert first is not None
+    assert second is not None
+    for number in (first, second):
+        index.beside[number] = "kept"
+    assert index.put(shop(1, (103.9, 1.3))) == first
+    assert index.beside == [None, "kept"]
+    assert index.remove("shop-2") == second
+    assert (index.beside, index.at(second), index.remove("shop-2")) == ([None, None], None, None)

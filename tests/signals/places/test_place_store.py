@@ -90,7 +90,7 @@ async def test_who_may_not_edit_places_there_changes_nothing(desk: PlaceDesk, po
 
 async def test_a_reader_has_every_change_up_to_the_version_that_it_asks_for(desk: PlaceDesk, pool: Pool) -> None:
     await load(desk, [shop(number) for number in range(250)])
-    directory, told = PlaceDirectory(pool), list[str]()
+    directory, told = PlaceDirectory(pool), list[int]()
     await directory.refresh()
     directory.on_change(told.extend)
     assert len(directory.value()) == 250
@@ -98,9 +98,11 @@ async def test_a_reader_has_every_change_up_to_the_version_that_it_asks_for(desk
 
     changed = await load(desk, [shop(7, "Seven")])
     index = await directory.at_version(changed.version)
-    assert (index.of("s-007"), told) == (shop(7, "Seven"), ["s-007"])
+    (number,) = told
+    assert (index.of("s-007"), index.at(number)) == (shop(7, "Seven"), shop(7, "Seven"))
     version = await desk.remove("s-007", ANN)
     assert (await directory.at_version(version)).of("s-007") is None
+    assert (told, index.at(number)) == ([number, number], None)
     loaded = await load(desk, [shop(number, "New") for number in range(250)])
     index = await directory.at_version(loaded.version)
     assert {each.name for each in index} == {"New"}

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from abacus.engage.nearby.decide.here import Here, OnOffer
-from abacus.signals.places.decide.place import Place
 from abacus.signals.places.decide.place_index import ANY, USUAL_K, USUAL_RADIUS_M, Sought
 from abacus.signals.places.decide.point import Point
 from abacus.signals.places.decide.region import RegionName
@@ -28,11 +27,11 @@ class NearbyAsk(NamedTuple):
 
 
 class Near(NamedTuple):
-    """A place, how far away it is, whether it is open, and what is on offer there. `is_open` is None where nobody
-    knows.
+    """What an answer says of a place, as it is written there, how far away it is, whether it is open, and what is on
+    offer there. `is_open` is None where nobody knows.
     """
 
-    place: Place
+    written: bytes
     metres: float
     is_open: bool | None
     here: Here

@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 
 from abacus.core.points import plain
 from abacus.engage.nearby.decide.clockwork import NEVER
-from abacus.engage.offers.decide.ask import Shown
 from abacus.engage.offers.decide.currencies import decimals_of
 from abacus.engage.offers.decide.purchase import Earning
 from abacus.signals.places.decide.place import Place
@@ -17,20 +16,15 @@ MOST_SHOWN: Final = 3  # offers of a place
 
 
 class Here(NamedTuple):
-    """The best offers of a place, as an answer has them, and the number of all. `earns` is the points for a unit of
-    money, as a decimal; None where the card does not price what is sold there. It holds until the clock changes
-    something, in microseconds. It is degraded where offers may be missing, because a part of what they ask could not be
-    read.
+    """What an answer says of the offers at a place, as it is written there, and the number of them all. It holds until
+    the clock changes something, in microseconds. It is degraded where offers may be missing, because a part of what
+    they ask could not be read.
     """
 
-    offers: bytes
+    written: bytes
     in_all: int
-    earns: str | None
     until: int = NEVER
     is_degraded: bool = False
-
-
-NOTHING_HERE: Final = Here(b"[]", 0, None)
 
 
 class OnOffer(NamedTuple):
@@ -67,10 +61,6 @@ class PlacesOnOffer:
             if brand is not None:
                 brands[brand] += places
         return OnOffer(_ranked(categories), _ranked(brands), self._until, self._is_degraded)
-
-
-def best_of(shown: Sequence[Shown]) -> Sequence[Shown]:
-    return shown[:MOST_SHOWN]
 
 
 def points_a_unit(earning: Earning | None, currency: str) -> str | None:

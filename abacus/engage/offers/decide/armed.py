@@ -30,6 +30,7 @@ class Armed:
         "excepted",
         "gates",
         "is_narrowed",
+        "keeps_hours",
         "number",
         "offer",
         "order",
@@ -53,12 +54,13 @@ class Armed:
         self.excepted = _shared(frozenset(keys_of_values(excepted))) if excepted != _NO_VALUES else None
         # Whether keys of places or regions lead to it from items that it may not be for.
         self.is_narrowed = offer.scope.is_local and not offer.scope.everything
+        self.keeps_hours = bool(offer.weekdays or offer.hours)
         limits = offer.limits
         self.gates = _gates(
             not (limits.overall.open and limits.day.open),
             not (limits.member.open and limits.member_day.open),
             self.is_apart,
-            bool(offer.weekdays or offer.hours),
+            self.keeps_hours,
             self.is_narrowed,
             self.excepted is not None,
             bool(parts.segments),

@@ -77,6 +77,14 @@ class Answer(NamedTuple):
     reading: Reading
 
 
+class Counted(NamedTuple):
+    """The best offers of an item in order, and how many there are in all."""
+
+    best: Sequence[Shown]
+    in_all: int
+    reading: Reading
+
+
 class Validated(NamedTuple):
     """An offer that was named, or whose code was: the lines that it fits, with their places in the basket, or why it
     fits none. The offer is None where no such offer is in force in the country.

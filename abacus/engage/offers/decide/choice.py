@@ -1,6 +1,6 @@
 """The best offers for an item, and the offers that came close. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -43,6 +43,14 @@ class Choice(NamedTuple):
         return () if self.best is None else (self.best, *self.others)
 
 
+class Tally(NamedTuple):
+    """The best offers for an item in order, and how many fit in all. The rest as of `Choice`."""
+
+    best: Sequence[Found]
+    in_all: int
+    is_uncertain: bool
+
+
 def best(index: OfferIndex, asker: Asker, question: Question, *, explain: bool = False) -> Choice | Wanted:
     """The best offer and the next best. Offers that cannot save as much are not looked at."""
     asked = index.ask(asker, question)
@@ -74,6 +82,28 @@ def every(index: OfferIndex, asker: Asker, question: Question, *, explain: bool 
                 if each.admits(asked):
                     ranked[worth, points, each.order] = Found(each.offer, saves, gives, -worth)
     return _choice(index, asked, [ranked[rank] for rank in sorted(ranked)], explain=explain)
+
+
+def tally(index: OfferIndex, asker: Asker, question: Question, most: int) -> Iterator[Tally | Wanted | None]:
+    """As `every`, of which all but the best are only counted: of thousands of offers a few are told. It comes at last;
+    None comes before, with each group that was looked at.
+    """
+    asked = index.ask(asker, question)
+    shortlist, numbers = Shortlist(most), set[int]()
+    for group in [*index.admitted(asked), *index.groups(asked)]:  # others may come and go meanwhile
+        yield None
+        given = asked.given(group.formula)
+        if given and group.admits(asked):
+            admitting = [each for each in group.offers if each.admits(asked)]
+            numbers.update([each.number for each in admitting])
+            worth, points = asked.rank_of(given, in_points=group.formula.in_points)
+            for each in admitting[:most]:
+                shortlist.add((worth, points, each.order), each)
+    if asked.wanted:
+        yield Wanted(frozenset(asked.wanted))
+    else:
+        fits = [_ranked(*each, asked) for each in zip(shortlist.armed, shortlist.ranks, strict=True)]
+        yield Tally(fits, len(numbers), asked.is_uncertain)
 
 
 def judge(armed: Armed, asked: Asked) -> Found | Refusal | Wanted:

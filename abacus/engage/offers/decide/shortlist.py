@@ -56,7 +56,7 @@ class Shortlist:
             if last is not None and rank > last:
                 return
             if group.admits(asked) and armed.admits(asked):
-                self._add(rank, armed)
+                self.add(rank, armed)
                 last = self._last
                 if last == rank:
                     return
@@ -91,10 +91,10 @@ class Shortlist:
             if last is not None and rank > last:
                 return
             if armed.admits(asked):
-                self._add(rank, armed)
+                self.add(rank, armed)
                 last = self._last
 
-    def _add(self, rank: Rank, armed: Armed) -> None:
+    def add(self, rank: Rank, armed: Armed) -> None:
         """An offer that is found by two keys is there once."""
         ranks = self.ranks
         place = bisect_left(ranks, rank)

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from abacus.signals.places.decide.country_map import Maps
 from abacus.signals.places.decide.hours import is_open, parse_hours
-from abacus.signals.places.decide.place import Place, Traits
+from abacus.signals.places.decide.place import Door, Place, Traits, door_of
 
 
 class Opening:
@@ -16,18 +16,20 @@ class Opening:
     def __init__(self, now: datetime, maps: Maps) -> None:
         self._now: Final = now
         self._maps: Final = maps
-        self._known: dict[tuple[str, str, str | None], bool] = {}
+        self._known: dict[Door, bool] = {}
         self._clocks: dict[tuple[str, str | None], tuple[datetime, Container[date]]] = {}
 
     def is_open(self, place: Place | Traits) -> bool | None:
         """None where nobody knows."""
-        if place.hours is None:
-            return None
-        key = place.hours, place.country, place.timezone
-        known = self._known.get(key)
+        door = door_of(place)
+        return None if door is None else self.of(door)
+
+    def of(self, door: Door) -> bool:
+        known = self._known.get(door)
         if known is None:
-            local, holidays = self._clock(place.country, place.timezone)
-            known = self._known[key] = is_open(parse_hours(place.hours), local, holidays)
+            hours, country, timezone = door
+            local, holidays = self._clock(country, timezone)
+            known = self._known[door] = is_open(parse_hours(hours), local, holidays)
         return known
 
     def _clock(self, country: str, timezone: str | None) -> tuple[datetime, Container[date]]:

@@ -5,6 +5,7 @@ from typing import NamedTuple, TypeAlias
 from abacus.signals.places.decide.point import Point
 
 Attributes: TypeAlias = tuple[tuple[str, str], ...]  # by name
+Door: TypeAlias = tuple[str, str, str | None]  # the hours of a place, its country, and a time zone of its own
 
 
 class Place(NamedTuple):
@@ -35,3 +36,8 @@ class Traits(NamedTuple):
     hours: str | None
     timezone: str | None
     attributes: Attributes
+
+
+def door_of(place: Place | Traits) -> Door | None:
+    """All by which it is told whether the place is open; None where nobody knows its hours."""
+    return None if place.hours is None else (place.hours, place.country, place.timezone)

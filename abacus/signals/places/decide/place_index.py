@@ -1,13 +1,13 @@
 """The places in force, in memory: found by their id, and by how near they are. Pure.
 
 What many places have in common stands there once: a place is its id, its name, its point, and a reference to its
-traits.
+traits. It has a number as long as it is there; the number of a place that was removed goes to another one.
 """
 
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from abacus.signals.places.decide.place import Place, Traits
 from abacus.signals.places.decide.place_tree import (
@@ -22,6 +22,7 @@ from abacus.signals.places.decide.place_tree import (
 from abacus.signals.places.decide.point import Point
 
 Keep: TypeAlias = Callable[[Traits], bool]
+Near: TypeAlias = tuple[int, float]  # the number of a place, and how many metres away it is
 
 USUAL_K: Final = 20  # places that are told
 MOST_K: Final = 50
@@ -80,11 +81,15 @@ _NOWHERE: Final = _Having()
 
 
 class PlaceIndex:
-    """`version` is that of the latest change of all places. A change of one place takes some microseconds."""
+    """`version` is that of the latest change of all places. A change of one place takes some microseconds.
+
+    `beside` has what the user of the index keeps beside each place, by its number, until the place changes.
+    """
 
     def __init__(self) -> None:
         self.version = 0
         self.changes = 0  # of this index
+        self.beside: list[Any] = []
         self._numbers: dict[str, int] = {}
         self._ids: list[str] = []
         self._names: list[str] = []
@@ -103,12 +108,23 @@ class PlaceIndex:
         """In the order of their ids."""
         return (self._place(self._numbers[id_]) for id_ in sorted(self._numbers))
 
+    def numbers(self) -> range:
+        """Of all places, and of such as were removed."""
+        return range(len(self._ids))
+
+    def number_of(self, id_: str) -> int | None:
+        return self._numbers.get(id_)
+
+    def at(self, number: int) -> Place | None:
+        """The place that has this number now."""
+        return self._place(number) if self._ids[number] else None
+
     def of(self, id_: str) -> Place | None:
         number = self._numbers.get(id_)
         return None if number is None else self._place(number)
 
-    def put(self, place: Place) -> None:
-        """In place of the one with its id, if there is one."""
+    def put(self, place: Place) -> int:
+        """In place of the one with its id, if there is one. Returns its number."""
         self.remove(place.id)
         self.changes += 1
         number = self._number(place, traits := self._shared(place))
@@ -117,11 +133,13 @@ class PlaceIndex:
         for each in traits.found_by:
             self._having[each].places += 1
         self._tree.put(number, vector_of(place.point))
+        return number
 
-    def remove(self, id_: str) -> None:
+    def remove(self, id_: str) -> int | None:
+        """Returns the number that it had."""
         number = self._numbers.pop(id_, None)
         if number is None:
-            return
+            return None
         self.changes += 1
         self._tree.remove(number, vector_of((self._lons[number], self._lats[number])))
         traits = self._traits[number]
@@ -131,7 +149,9 @@ class PlaceIndex:
         if not traits.numbers:
             self._forget(traits)
         self._ids[number] = self._names[number] = ""
+        self.beside[number] = None
         self._free.append(number)
+        return number
 
     def nearest(
         self, point: Point, k: int, radius_m: float, keep: Keep | None = None, *, sought: Sought = ANY
@@ -142,13 +162,13 @@ class PlaceIndex:
         search = self.search(point, k, radius_m, keep, sought=sought)
         while (near := next(search)) is None:
             pass
-        return near
+        return [(self._place(number), metres) for number, metres in near]
 
     def search(
         self, point: Point, k: int, radius_m: float, keep: Keep | None = None, *, sought: Sought = ANY
-    ) -> Iterator[list[tuple[Place, float]] | None]:
-        """The same, which comes at last; None comes before, whenever some places were looked at. A search is worth
-        nothing once `changes` has moved on.
+    ) -> Iterator[list[Near] | None]:
+        """The same by their numbers, which come at last; None comes before, whenever some places were looked at. A
+        search is worth nothing once `changes` has moved on.
         """
         at, within = vector_of(point), square_of(radius_m)
         having = [self._having.get(each, _NOWHERE) for each in _each(sought)]
@@ -166,7 +186,7 @@ class PlaceIndex:
             few = chain.from_iterable(each.numbers for each in rarest.traits)
             found = nearest_of(((each, vector_of((lons[each], lats[each]))) for each in few), at, within)
             found = found if kept is None else kept(found)
-        near = [(self._place(number), metres_of(square)) for square, number in self._ordered(found)[:k]]
+        near = [(number, metres_of(square)) for square, number in self._ordered(found)[:k]]
         while near and near[-1][1] > radius_m:
             near.pop()
         yield near
@@ -206,6 +226,7 @@ class PlaceIndex:
         self._ids.append(place.id)
         self._names.append(place.name)
         self._traits.append(traits)
+        self.beside.append(None)
         self._lons.append(lon)
         self._lats.append(lat)
         return len(self._ids) - 1
