@@ -3,7 +3,7 @@
 from alembic import op
 
 revision = "0098"
-down_revision = "0095"
+down_revision = "0096"
 branch_labels = None
 depends_on = None
 

@@ -27,7 +27,7 @@ async def members_aside(
         }
 
     def node(each: Aside) -> str:
-        return "" if each.what is What.ENTRY else names.get((each.journey, each.node), str(each.node))
+        return "" if each.what in {What.ENTRY, What.EVENT} else names.get((each.journey, each.node), str(each.node))
 
     columns: Columns[Aside] = {
         "journey": lambda each: f"{each.journey}@{each.version}",

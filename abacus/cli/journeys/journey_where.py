@@ -34,7 +34,8 @@ def _shown(journey: Journey, member: str, found: Whereabouts) -> Iterator[str | 
         yield f"{at}, not entered into {journey.name}@{version}: {found.refusal.why}{_in_words(found.refusal.seen)}"
     for each in found.undecided:
         then = "and people have to retry it" if each.due_at is None else f"tried again {_local(journey, each.due_at)}"
-        yield f"{_local(journey, each.at)}, not decided yet by {each.key}, {then}: {each.fault}"
+        what = f"not decided yet {'whether it is moved ' if each.moves else ''}by {each.key}"
+        yield f"{_local(journey, each.at)}, {what}, {then}: {each.fault}"
     if not found.visits and found.refusal is None and not found.undecided:
         yield f"{member} was never in {journey.name}, and nothing came by which it could have entered"
 

@@ -1,5 +1,5 @@
 """What was set aside with its fault, in the slice of the members: packs of members who cannot be moved, deeds that
-cannot be made, each for one member, and entries that cannot be decided.
+cannot be made, each for one member, and entries and events that cannot be decided.
 """
 
 from collections.abc import Iterable
@@ -26,6 +26,7 @@ class What(StrEnum):
     WAIT = "wait"  # it cannot be moved on
     DEED = "deed"  # it cannot be done
     ENTRY = "entry"  # it cannot be decided
+    EVENT = "event"  # whether it moves the member cannot be decided
 
 
 class Aside(NamedTuple):
@@ -118,9 +119,10 @@ union all
 select journey, version, node, '{What.DEED}', fault, min(set_aside_at), count(*)
 from journey_deed_aside where :journey::text is null or journey = :journey group by journey, version, node, fault
 union all
-select journey, version, {NOWHERE}, '{What.ENTRY}', fault, min(set_aside_at), count(*)
+select journey, version, {NOWHERE}, case when moves then '{What.EVENT}' else '{What.ENTRY}' end, fault,
+    min(set_aside_at), count(*)
 from journey_entry_aside where due_at is null and (:journey::text is null or journey = :journey)
-group by journey, version, fault
+group by journey, version, moves, fault
 """)
 
 

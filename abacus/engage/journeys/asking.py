@@ -17,8 +17,8 @@ Known = Mapping[str, Value | AtLeast | None]
 
 
 class Untold(Unavailable):
-    """Something cannot be told now of members at the gate, by their ids and the keys of what brings them: of these, and
-    of nobody else.
+    """Something cannot be told now of members, by their ids and the keys of what brings them in or moves them: of
+    these, and of nobody else.
     """
 
     def __init__(self, detail: str, places: Iterable[tuple[str, str]]) -> None:

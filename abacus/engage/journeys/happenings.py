@@ -7,8 +7,7 @@ from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.directory import Running
 from abacus.engage.journeys.gate import Comer
 from abacus.engage.journeys.late_entries import LateEntries
-from abacus.engage.journeys.mover import Mover
-from abacus.platform import slices
+from abacus.engage.journeys.late_moves import LateMoves
 from abacus.platform.following.passing_over import PassedOver
 from abacus.signals.events.decide.vocabulary import EventType
 from abacus.signals.events.types import Event
@@ -17,10 +16,10 @@ from abacus.signals.events.types import Event
 class Happenings:
     """Every method raises `Unavailable`. What is tried again has the same outcome."""
 
-    def __init__(self, running: Callable[[], Running], mover: Mover, late: LateEntries) -> None:
+    def __init__(self, running: Callable[[], Running], moves: LateMoves, entries: LateEntries) -> None:
         self._running = running
-        self._mover = mover
-        self._late = late
+        self._moves = moves
+        self._entries = entries
 
     async def happen(self, events: Sequence[Event], over: PassedOver) -> None:
         """Hears events in their order, a member's one after the other. Members of slices that are passed `over` are
@@ -32,22 +31,15 @@ class Happenings:
             for version in running.versions:
                 types.setdefault(version.name, set()).update(version.moving)
             for name, moved_by in types.items():
-                await self._move(name, [each for each in some if (each.source, each.type) in moved_by], over)
+                moving = [each for each in some if (each.source, each.type) in moved_by]
+                await self._moves.move(name, running.approved[name][-1], moving, over)
             for journey in running.entering():
                 await self._enter(journey, some, over)
-
-    async def _move(self, journey: str, events: Sequence[Event], over: PassedOver) -> None:
-        async def work(slice_: slices.Slice, part: Sequence[Event]) -> int:
-            by_member = {each.member_id or "": each for each in part}
-            return await self._mover.hear(slice_, journey, by_member, lambda _, __: True)
-
-        if events:
-            await over.split(events, work, member_of=_member, patience_s=None)
 
     async def _enter(self, journey: Journey, events: Sequence[Event], over: PassedOver) -> None:
         on = journey.entry.on
         comers = [Comer(each.key, each) for each in events if (each.source, each.type) in on]
-        await self._late.let_in(journey, comers, over)
+        await self._entries.let_in(journey, comers, over)
 
 
 def _member(event: Event) -> str:

@@ -26,9 +26,11 @@ from abacus.engage.journeys.decide.seat import (
     Waits,
     Went,
     each_by_itself,
+    waits_on,
 )
 from abacus.engage.journeys.decide.ways import counted, gone_from, stood, stood_before, ways
 from abacus.engage.journeys.deed_rows import put_deeds
+from abacus.engage.journeys.held_rows import Held, held_among
 from abacus.engage.journeys.pack_rows import Line, Mark, Stay, delete, put, take, take_of
 from abacus.engage.journeys.party_rows import parties_of, write_seats_of
 from abacus.engage.journeys.seat_rows import MayEnter, enter, lock_seats, seats_of, still_inside, write_seats
@@ -117,7 +119,7 @@ class Mover:
             seats = await seats_of(connection, packs, lock=True)
             arrived = [each for pack in packs for each in arrived_of(pack, seats)]
             await delete(connection, packs)
-            await self._go_on(connection, stay.journey, arrived, are_locked=True, packs=packs)
+            await self._go_on(connection, stay.journey, arrived, are_locked=True, packs=packs, holds=False)
             return _ran(packs)
 
     async def go_on(self, connection: Connection, journey: str, arrived: Sequence[Arrived], tally: Tally) -> None:
@@ -174,10 +176,16 @@ class Mover:
         journey: str,
         events: Mapping[str, Event],
         moves: Callable[[Seat, Event], bool],
+        *,
+        are_late: bool = False,
     ) -> int:
-        """Members of the slice, each with an event, go on from seats from which it `moves` them; the number of them."""
+        """Members of the slice, each with an event, go on from seats from which it `moves` them; the number of them.
+        Raises `Held` for members who are, unless the events `are_late` for which they are, and `Untold`.
+        """
         async with slice_.at() as connection, slices.in_place(connection):
             seats = await lock_seats(connection, journey, events)
+            if not are_late and (held := await held_among(connection, journey, {each.member_id for each in seats})):
+                raise Held((each, events[each].key) for each in held)
             arrived = [
                 Arrived(each, each.node, each.turn, each.arm, event)
                 for each in seats
@@ -189,11 +197,12 @@ class Mover:
     async def _part(self, connection: Connection, journey: str, packs: Sequence[Pack]) -> None:
         """Members go on together as far as that is possible, and the others each by itself."""
         now = self._clock.now()
-        parting = await self._go_together(await parties_of(connection, packs), now)
+        parties = await parties_of(connection, packs)
+        parting = await self._go_together(parties.going, now)
         went = await write_seats_of(connection, parting.went, now)
         arrived = list[Arrived]()
-        if parting.singly:
-            left = {(each.member, each.visit) for each in parting.singly}
+        if singly := [*parting.singly, *parties.held]:
+            left = {(each.member, each.visit) for each in singly}
             seats = await seats_of(connection, packs, lock=False)
             there = {place: seat for place, seat in seats.items() if place in left}
             arrived = [each for pack in packs for each in arrived_of(pack, there)]
@@ -209,13 +218,17 @@ class Mover:
         packs: Sequence[Pack] = (),
         beside: Sequence[Went] = (),
         tally: Tally | None = None,
+        holds: bool = True,
     ) -> None:
-        """Seats that are not locked yet are locked where they are written or something is done; a member who left
-        meanwhile, or was erased, does not go on.
+        """Whose time has come and who is held waits on. Seats that are not locked yet are locked where they are written
+        or something is done; a member who left meanwhile, or was erased, does not go on.
         Members who go on were in the packs, if there are any, and so were members `beside` them.
         """
-        now = self._clock.now()
-        moved = [each for each in await self._go(journey, arrived, now) if not each.stays] if arrived else []
+        now, ids = self._clock.now(), {each.seat.member_id for each in arrived if each.due is not None}
+        held = await held_among(connection, journey, ids) if holds else frozenset[str]()
+        going = [each for each in arrived if each.due is None or each.seat.member_id not in held]
+        moved = [each for each in await self._go(journey, going, now) if not each.stays] if going else []
+        moved += [waits_on(each, now) for each in arrived if each.due is not None and each.seat.member_id in held]
         if not are_locked:
             moved = await still_inside(connection, moved)
         await self._write(connection, journey, moved, packs, now, beside=beside, tally=tally)

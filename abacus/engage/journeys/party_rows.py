@@ -12,13 +12,14 @@ from typing import Final, NamedTuple
 
 from abacus.engage.journeys.decide.packs import Pack
 from abacus.engage.journeys.decide.seat import Leaves, Party, Seated, Went
+from abacus.engage.journeys.held_rows import ARE_HELD, held_among
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement, numbered, numbers
 
 _MEMBERS: Final = numbered("members")
 _SEATS: Final = Statement(f"""
 select array_agg(member) as members, array_agg(visit) as visits, array_agg(member_id) as ids,
-    array_agg(version) as versions
+    array_agg(version) as versions, {ARE_HELD} as are_held
 from seat where journey = :journey and member = any({_MEMBERS}) and left_at is null and node is null
 """)
 
@@ -51,15 +52,25 @@ class _Written(NamedTuple):
     why: str | None
 
 
-async def parties_of(connection: Connection, packs: Sequence[Pack]) -> list[Party]:
+class Parties(NamedTuple):
+    """Members who go on, and members who are held where they are."""
+
+    going: Sequence[Party]
+    held: Sequence[Seated]
+
+
+async def parties_of(connection: Connection, packs: Sequence[Pack]) -> Parties:
     """The members of packs of one journey who still wait for what these are for. Packs await no event."""
     them = {member for each in packs for member in each.members}
     row = await connection.fetchrow(*_SEATS(journey=packs[0].journey, members=numbers(sorted(them))))
-    there = dict[tuple[int, int, int], Seated]()
+    there, held = dict[tuple[int, int, int], Seated](), list[Seated]()
     if row is not None and row["members"] is not None:
-        members, visits, ids, versions = row.values()
+        members, visits, ids, versions, are_held = row.values()
         there.update(zip(zip(members, visits, versions, strict=True), map(Seated, members, visits, ids), strict=True))
-    return [
+        if are_held and (names := await held_among(connection, packs[0].journey, ids)):
+            held = [each for each in there.values() if each.member_id in names]
+            there = {place: each for place, each in there.items() if each.member_id not in names}
+    going = [
         Party(
             each.journey,
             each.version,
@@ -71,6 +82,7 @@ async def parties_of(connection: Connection, packs: Sequence[Pack]) -> list[Part
         )
         for each in packs
     ]
+    return Parties(going, held)
 
 
 async def write_seats_of(connection: Connection, went: Sequence[Went], now: datetime) -> list[Went]:

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from abacus.engage.journeys.decide.packs import Pack
 from abacus.engage.journeys.decide.seat import Entry, Leaves, Moved, Seat
+from abacus.engage.journeys.held_rows import Held, held_among
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement, array, arrays, column, columns, text_arrays, text_columns, unnested
 
@@ -188,7 +189,7 @@ where s.member_id = u.member_id and s.journey = u.journey and s.visit = u.visit
 
 async def enter(connection: Connection, entries: Iterable[Entry], may_enter: MayEnter, now: datetime) -> list[Seat]:
     """The seats of members who come in now: those whose entry was not done before, and who may. Members who come in by
-    two transactions at once are looked at again by the second.
+    two transactions at once are looked at again by the second. Raises `Held` for members who are inside.
     """
     left, seats = list(entries), list[Seat]()
     while left:
@@ -210,6 +211,7 @@ async def _enter(connection: Connection, entries: Sequence[Entry], may_enter: Ma
     for row in await connection.fetch(*_VISITS(**arrays(_Asked, asked))):
         visit = Visit(*row)
         before.setdefault(_Place(visit.member_id, visit.journey), []).append(visit)
+    await _refuse_held(connection, wanted, before)
     seats, entering = list[Seat](), dict[_Place, Entry]()
     for place, entry in zip(places, wanted, strict=True):
         visits = before.get(place, [])
@@ -223,6 +225,21 @@ async def _enter(connection: Connection, entries: Sequence[Entry], may_enter: Ma
         [each for each in seats if _Place(each.member_id, each.journey) in there],
         [*(entry for place, entry in entering.items() if place not in there), *second],
     )
+
+
+async def _refuse_held(
+    connection: Connection, entries: Sequence[Entry], before: Mapping[_Place, Sequence[Visit]]
+) -> None:
+    """Who may come in after leaving does so behind what moves it. Raises `Held`."""
+    inside: dict[str, dict[str, Entry]] = {}
+    for each in entries:
+        visits = before.get(_Place(each.member_id, each.journey), ())
+        may_be = bool(visits) and visits[-1].visit < each.at_most and all(visit.key != each.key for visit in visits)
+        if may_be and any(visit.left_at is None for visit in visits):
+            inside.setdefault(each.journey, {})[each.member_id] = each
+    for journey, there in inside.items():
+        if held := await held_among(connection, journey, there):
+            raise Held((each, there[each].key) for each in held)
 
 
 def _seat(entry: Entry, visit: int, now: datetime) -> Seat:

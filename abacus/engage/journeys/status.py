@@ -51,7 +51,7 @@ from (
     ) a
 ) o
 """)
-# An entry that could not be decided waits on purpose until it is tried again.
+# An entry that could not be decided waits on purpose until it is tried again, and so does an event.
 _LATE: Final = Statement(f"""
 select (
     select count(*) from (select from journey_entry_aside where due_at is not null limit {MOST_COUNTED}) e
@@ -83,8 +83,8 @@ NOTHING: Final = Waiting()
 class JourneyState(NamedTuple):
     """Packs that wait, counted to `MOST_COUNTED` in a slice; since when the first wait of a journey that runs is over;
     and how often members are set aside, by journey. `deeds` were decided for members together, and wait until they are
-    actions; `orders` to start or end a visit wait for their journey; `entries` that could not be decided wait to be
-    tried again, and since a time nobody has.
+    actions; `orders` to start or end a visit wait for their journey; `entries`, and events that move members, wait
+    to be tried again that could not be decided, and since a time nobody has.
     """
 
     packs: int
@@ -110,7 +110,7 @@ def told_of(state: JourneyState, now: datetime) -> Undelivered:
     }
     told = (
         f"{state.packs:,} packs wait, {state.deeds.many:,} deeds and {state.orders.many:,} orders to be done,"
-        f" {state.entries.many:,} entries to be decided, {aside:,} members set aside"
+        f" {state.entries.many:,} entries and events to be decided, {aside:,} members set aside"
     )
     return Undelivered("journeys", told, figures, _problem(state, now))
 
@@ -125,7 +125,7 @@ def _problem(state: JourneyState, now: datetime) -> Problem | None:
         "waits of journeys are over since {}, and nobody goes on": state.late_at,
         "deeds of journeys wait since {}, and nobody does them": state.deeds.since,
         "entries to journeys, or ends of visits, wait since {}": state.orders.since,
-        "entries to journeys that could not be decided wait since {}, and are not tried again": state.entries.since,
+        "entries or events of journeys that could not be decided wait since {}, untried": state.entries.since,
     }
     for fault, since in late.items():
         if since is not None and now - since > _LATE_AFTER:

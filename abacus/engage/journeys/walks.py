@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 import orjson
 import structlog
 
-from abacus.core.errors import SetAside, Unavailable
+from abacus.core.errors import SetAside
 from abacus.core.fields import EARLIEST, DocumentFaults
 from abacus.engage.actions.decide.deeds import Award
 from abacus.engage.actions.types import PlannedAction
@@ -31,7 +31,18 @@ from abacus.engage.journeys.decide.halts import Halts
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.lateness import why_not_done
 from abacus.engage.journeys.decide.node import Rate
-from abacus.engage.journeys.decide.seat import Arrived, Done, Leaves, Moved, Parting, Party, Seated, Waits, Went
+from abacus.engage.journeys.decide.seat import (
+    Arrived,
+    Done,
+    Leaves,
+    Moved,
+    Parting,
+    Party,
+    Seated,
+    Waits,
+    Went,
+    waits_on,
+)
 from abacus.engage.journeys.decide.visit import Left, Place, Visitor, Waiting, Why, Woken
 from abacus.engage.journeys.decide.walk import NOT_DONE, Walk
 from abacus.engage.journeys.facts import JourneySubject
@@ -42,7 +53,6 @@ from abacus.signals.facts.members import Look
 from abacus.signals.facts.types import NOT_NOW, FactRegistry, Found
 from abacus.signals.rules.decide.types import Origin, Side
 
-_AGAIN: Final = timedelta(minutes=1)
 _NO_EVENT: Final = Event("", "", "", None, None, EARLIEST, {})
 _AWAITED: Final = frozenset({Why.EVENT, Why.RULE})
 
@@ -216,8 +226,10 @@ class Walks:
                 context = {f"context.{name}": value for name, value in member.visitor.context.items()}
                 occurs[place] = Occurs(occasion.plan, event, context)
                 asking[place] = Asks(member.subject._replace(facts=event), occurs[place])
-        if await ask(list(asking.values()), self._facts):
-            raise Unavailable("facts", "what a wait for an event looks up cannot be told now")
+        if given_up := await ask(list(asking.values()), self._facts):
+            places = list(asking)
+            untold = [asked[places[place]][0].arrived for place in given_up]
+            raise Untold("what a wait for an event looks up cannot be told now", map(_place, untold))
         return [place not in occurs or occurs[place].holds for place in range(len(asked))]
 
     async def _walked(self, walking: Sequence[tuple[_Member, Woken]], now: datetime) -> list[Moved]:
@@ -289,20 +301,16 @@ def _by_tier(walk: Walk) -> bool:
 
 def _later(waiting: Sequence[tuple[Arrived, str]], now: datetime) -> list[Moved]:
     """Members wait where they are, for a reason. Raises `Untold` for entries and events: these are tried again."""
-    at_once = [(each.seat, why) for each, why in waiting if each.due is None]
+    at_once = [(each, why) for each, why in waiting if each.due is None]
     if at_once:
-        seat, why = at_once[0]
-        places = [(each.member_id, each.key) for each, _ in at_once]
-        raise Untold(f"{seat.journey}@{seat.version}: {why}", places)
-    return [_again(each, now) for each, _ in waiting]
+        seat, why = at_once[0][0].seat, at_once[0][1]
+        raise Untold(f"{seat.journey}@{seat.version}: {why}", [_place(each) for each, _ in at_once])
+    return [waits_on(each, now) for each, _ in waiting]
 
 
-def _again(arrived: Arrived, now: datetime) -> Moved:
-    seat = arrived.seat
-    assert arrived.node is not None  # noqa: S101  # its time has come there
-    is_awaited = seat.node is not None
-    waits = Waits(arrived.node, arrived.turn or 0, now + _AGAIN, "UTC", arrived.arm, is_awaited, seat.since)
-    return Moved(arrived, (), (), waits)
+def _place(arrived: Arrived) -> tuple[str, str]:
+    """The member, and the key of what brings it in or moves it."""
+    return arrived.seat.member_id, arrived.seat.key if arrived.event is None else arrived.event.key
 
 
 def _moved(member: _Member, walk: Walk, tier: str, slot: datetime | None, now: datetime) -> Moved:

@@ -26,7 +26,11 @@ class WaveGate:
 
     async def let_in(self, journey: Journey, comers: Sequence[Comer], over: PassedOver) -> None:
         """A page of them. Members of slices that are passed `over`, from now on or since before, are left out."""
-        faults = (await sifted(self._gate, journey, comers, over)).faults
+
+        async def attempt(some: Sequence[Comer]) -> int:
+            return await self._gate.let_in(journey, some, over)
+
+        faults = (await sifted(attempt, comers, over)).faults
         in_a_row = self._late_in_a_row.get(journey.name, 0) + len(faults)
         if len(faults) < len(await over.kept(comers)):
             in_a_row = 0

@@ -27,6 +27,7 @@ from abacus.engage.journeys.heard import HeardStore
 from abacus.engage.journeys.journey_store import JourneyStore, JourneyVersions
 from abacus.engage.journeys.journeyer import Journeyer
 from abacus.engage.journeys.late_entries import LateEntries
+from abacus.engage.journeys.late_moves import LateMoves
 from abacus.engage.journeys.mover import UTC, Mover
 from abacus.engage.journeys.order_taker import OrderTaker
 from abacus.engage.journeys.segment_waves import SegmentWaves
@@ -126,9 +127,10 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
     goals = Goals(running.value, armed, facts, cards=cards.book, clock=clock)
     quarantine = CountedQuarantine(QuarantineStore(pool, clock))
     await until_available(running.refresh, wiring.health)
-    following, listening, going, starting, coming, unfolding, looking = sub_workers_of(wiring.health, 7)
+    following, listening, going, starting, coming, unfolding, looking, trying = sub_workers_of(wiring.health, 8)
     late = LateEntries(running.value, gate, armed, pool=moving, clock=clock, health=looking)
-    happenings = Happenings(running.value, mover, late)
+    moves = LateMoves(running.value, mover, armed, pool=moving, clock=clock, health=trying)
+    happenings = Happenings(running.value, moves, late)
 
     def follow(topic: str, health: WorkerHealth) -> Run:
         follower = JourneyFollower(
@@ -171,7 +173,9 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
     )
     followed = FollowedTopics(topics.topics, follow, following)
     wiring.beside(keep_measuring("journeys", partial(measure, pool, clock)))
-    return together(followed.run, silence.run, going_round.run, orders.run, leader.run, unfolder.run, late.run)
+    return together(
+        *(followed.run, silence.run, going_round.run, orders.run, leader.run, unfolder.run, late.run, moves.run)
+    )
 
 
 async def stopped_actions(wiring: Wiring, pool: Pool) -> WhyStopped:

@@ -40,7 +40,7 @@ select count(*), count(s.member) from (
 """
 # Who has entered by what could not be decided at first waits for nothing more.
 _UNDECIDED: Final = f"""
-select count(*), count(*) filter (where not {HAS_ENTERED}) from journey_entry_aside u
+select count(*), count(*) filter (where not {HAS_ENTERED}) from journey_entry_aside u where not moves
 """
 _NOT_MADE: Final = Statement("""
 select journey, version, node, sum(waiting)::bigint, sum(aside)::bigint from (

@@ -19,6 +19,7 @@ from abacus.engage.journeys.goals import Goals
 from abacus.engage.journeys.happenings import Happenings
 from abacus.engage.journeys.heard import HeardStore
 from abacus.engage.journeys.late_entries import LateEntries
+from abacus.engage.journeys.late_moves import LateMoves
 from abacus.engage.journeys.mover import Mover
 from abacus.engage.journeys.order_taker import OrderTaker
 from abacus.platform import slices
@@ -57,10 +58,11 @@ class Stage:
         asked = [events_of(each) for each in versions]
         self.running = Running(asked, list(newest.values()), around, ended=frozenset(ended))
         self.cards = CardBook(CARDS.values())
-        mover = Mover(walks(*versions, tiers=self.tiers), self.clock)
-        self._armed = ArmedVersions(Versions(*versions).of, lambda: AROUND)
+        going = walks(*versions, tiers=self.tiers)
+        mover = self.mover = Mover(going, self.clock, go_together=going.together)
+        self.armed = ArmedVersions(Versions(*versions).of, lambda: AROUND)
         self.gate = Gate(
-            self._armed,
+            self.armed,
             mover,
             FactRegistry(self.tiers),
             holdouts=lambda: beside.holdouts,
@@ -71,12 +73,15 @@ class Stage:
         self.late = LateEntries(
             lambda: self.running,
             self.gate,
-            self._armed,
+            self.armed,
             pool=pool,
             clock=self.clock,
             health=WorkerHealth("journeyer"),
         )
-        self._happenings = Happenings(lambda: self.running, mover, self.late)
+        self.moves = LateMoves(
+            lambda: self.running, mover, self.armed, pool=pool, clock=self.clock, health=WorkerHealth("journeyer")
+        )
+        self._happenings = Happenings(lambda: self.running, self.moves, self.late)
         self.over = PassedOver(pool)
         self._orders = OrderTaker(
             lambda: self.running,
@@ -91,7 +96,7 @@ class Stage:
     def follower(self, topic: str) -> JourneyFollower:
         """The follower of the events topic, under this name."""
         goals = Goals(
-            lambda: self.running, self._armed, FactRegistry(self.tiers), cards=lambda: self.cards, clock=self.clock
+            lambda: self.running, self.armed, FactRegistry(self.tiers), cards=lambda: self.cards, clock=self.clock
         )
         return JourneyFollower(
             topic,
@@ -128,9 +133,9 @@ class Stage:
         return taken
 
     async def look_again(self, after: timedelta) -> int:
-        """At entries that wait, once; the number of them."""
+        """At what waits, once; how much that is."""
         self.clock.set(NOW + after)
-        return await self.late.round(asyncio.Event())
+        return await self.moves.round(asyncio.Event()) + await self.late.round(asyncio.Event())
 
     async def visits(self) -> Sequence[tuple[Any, ...]]:
         rows = await self.pool.fetch("select member_id, visit, version, why from seat order by 1, 2")

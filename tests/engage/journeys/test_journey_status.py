@@ -12,7 +12,7 @@ from abacus.engage.journeys.decide.orders import CALLER, Asking, start_order
 from abacus.engage.journeys.deed_rows import DeedRow
 from abacus.engage.journeys.journey_store import JourneyStore
 from abacus.engage.journeys.kind import JOURNEYS
-from abacus.engage.journeys.late_rows import LateEntry, keep_late
+from abacus.engage.journeys.late_rows import Late, keep_late
 from abacus.engage.journeys.metrics import JOURNEY_WAITING_FOR
 from abacus.engage.journeys.pack_rows import put
 from abacus.engage.journeys.status import NOTHING, STATUS, JourneyState, Waiting, journey_state, measure, told_of
@@ -31,9 +31,9 @@ async def waits_since(pool: Pool, due: datetime) -> None:
         await put(connection, [pack([1], due)])
 
 
-def late(member_id: str, due_at: datetime | None) -> LateEntry:
+def late(member_id: str, due_at: datetime | None) -> Late:
     key = f"event:{due_at}"
-    return LateEntry(member_id, "welcome", key, 1, NOW, None, None, 1, due_at, "cannot be told", NOW)
+    return Late(member_id, "welcome", key, 1, NOW, None, None, 1, due_at, "cannot be told", NOW)
 
 
 async def test_waits_of_journeys_that_run_are_late(pool: Pool) -> None:
@@ -92,7 +92,7 @@ async def test_what_waits_to_be_done_waits_since_it_was_decided(pool: Pool) -> N
         ),
         (
             JourneyState(3, None, {}, entries=Waiting(2, datetime(2026, 3, 2, 3, 50, tzinfo=UTC))),
-            "entries to journeys that could not be decided wait since 2026-03-02 03:50:00 UTC, and are not tried again",
+            "entries or events of journeys that could not be decided wait since 2026-03-02 03:50:00 UTC, untried",
         ),
         (
             JourneyState(3, None, {"welcome": 2}),

@@ -12,7 +12,7 @@ from abacus.engage.journeys.aside_rows import set_deeds_aside
 from abacus.engage.journeys.deed_rows import DeedRow
 from abacus.engage.journeys.journey_store import JourneyStore
 from abacus.engage.journeys.kind import JOURNEYS
-from abacus.engage.journeys.late_rows import LateEntry, keep_late
+from abacus.engage.journeys.late_rows import Late, keep_late
 from abacus.oversight.reconcile.decide.lines import Actions, added
 from abacus.oversight.reconcile.journeys import compared_visits, deeds_not_made
 from abacus.platform import slices
@@ -96,7 +96,7 @@ async def test_what_is_decided_belongs_to_a_visit(pool: Pool) -> None:
 async def test_an_entry_that_is_not_decided_is_beside_the_visits(pool: Pool, database_url: str) -> None:
     async def wait(*keys: str) -> None:
         async with slices.at(pool, "m1") as connection:
-            entry = LateEntry("m1", "welcome", "", 1, NOW, None, None, 1, None, "cannot be told", NOW)
+            entry = Late("m1", "welcome", "", 1, NOW, None, None, 1, None, "cannot be told", NOW)
             await keep_late(connection, [entry._replace(key=key) for key in keys])
 
     await wait("a")

@@ -24,6 +24,10 @@ def _happening(test: str) -> tuple[str]:
     return (f"{_TESTS}/test_happenings.py::{test}",)
 
 
+def _holding(test: str) -> tuple[str]:
+    return (f"{_TESTS}/test_late_moves.py::{test}",)
+
+
 def _admitting(test: str) -> tuple[str]:
     return (f"{_TESTS}/test_admission.py::{test}",)
 
@@ -68,6 +72,20 @@ MUTANTS: Final = (
         "Mover._go_on",
         Node("not are_locked", "False"),
         _moving("test_who_leaves_amid_a_step_to_the_next_event_is_not_brought_back"),
+    ),
+    Mutant(
+        "the look whether an event cannot be decided yet of who would be timed out",
+        _MOVER,
+        "Mover._go_on",
+        Node("each.due is None or each.seat.member_id not in held", "True"),
+        _holding("test_nobody_is_timed_out_by_what_cannot_be_decided"),
+    ),
+    Mutant(
+        "the look whether an event comes behind another one that cannot be decided yet",
+        _MOVER,
+        "Mover.hear",
+        Node("not are_late", "False"),
+        _holding("test_the_topic_goes_on_and_the_member_is_moved_in_the_order_of_its_events"),
     ),
     Mutant(
         "the wait that goes on after an event that does not end it",
@@ -115,7 +133,7 @@ MUTANTS: Final = (
         "the look whether a member has entered by what cannot be decided now",
         "abacus/engage/journeys/late_rows.py",
         "_KEEP",
-        Clause("where not", "where true or not"),
+        Clause("u.moves or not", "true or not"),
         _happening("test_an_event_that_is_read_again_is_told_as_it_was"),
     ),
     Mutant(

@@ -5,7 +5,7 @@ waits for an event, or leaves: not at every step.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
@@ -13,6 +13,8 @@ from abacus.engage.actions.types import PlannedAction
 from abacus.engage.journeys.decide.visit import Woken
 from abacus.signals.events.types import Event, Value
 from abacus.signals.rules.decide.at_least import AtLeast
+
+_AGAIN: Final = timedelta(minutes=1)
 
 Known: TypeAlias = Mapping[str, Value | AtLeast | None]
 NOTHING: Final[Known] = MappingProxyType({})
@@ -134,6 +136,15 @@ class Moved(NamedTuple):
         arrived, then = self.arrived, self.then
         is_same = isinstance(then, Waits) and (then.node, then.turn) == (arrived.node, arrived.turn)
         return is_same and arrived.event is not None
+
+
+def waits_on(arrived: Arrived, now: datetime) -> Moved:
+    """Whose time has come is looked at again a little later."""
+    seat = arrived.seat
+    assert arrived.node is not None  # noqa: S101  # its time has come there
+    is_awaited = seat.node is not None
+    waits = Waits(arrived.node, arrived.turn or 0, now + _AGAIN, "UTC", arrived.arm, is_awaited, seat.since)
+    return Moved(arrived, (), (), waits)
 
 
 class Party(NamedTuple):
