@@ -75,10 +75,22 @@ RIGHTS: Final[Mapping[str, str]] = {
         "select, insert, delete, update(key fingerprint actor source state reason detail reference"
         " asked_at sent_at credited_at ended_at changed_at due_at late_at attempts turns file)"
     ),
+    "exchange_bill": "select, insert",
+    "exchange_break": "select, insert, update(ours theirs tied_at owner taken_at closed_at closed_by reason)",
+    "exchange_cursor": "select, insert, update(xid exchange_id n moved_at)",
+    "exchange_file": (
+        "select, insert, update(lines amount digest written_at received_at "
+        "accepted reason results results_digest answered_at fault)"
+    ),
+    "exchange_invoice": "select, insert",
     "exchange_link": (
         "select, insert, update(digest number holder shown state code_digest code_until tries"
         " verified_at usable_from ended_at ended_by reason)"
     ),
+    "exchange_order": "select, insert, update(file)",
+    "exchange_partner_day": "select, insert, update(complete lines credited read_at)",
+    "exchange_partner_line": "select, insert, delete",
+    "exchange_payment": "select, insert",
     "exchange_position": "select, insert",
     "exchange_programme": "select, insert, update(status changed_at changed_by approved_by approved_at reason)",
     "exchange_standing": "select, insert, update(last_n balance)",
