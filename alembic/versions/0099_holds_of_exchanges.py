@@ -1,4 +1,6 @@
-"""A hold may have no end: then it names the source that alone settles it, an exchange's."""
+"""A hold may have no end: then it names the source that alone settles it, an exchange's. What was said of an exchange
+is forgotten with its member.
+"""
 
 from collections.abc import Sequence
 
@@ -9,6 +11,12 @@ revision = "0099"
 down_revision = "0098"
 branch_labels = None
 depends_on = None
+
+
+TURNS = """
+create or replace trigger exchange_turn_is_append_only before update or delete or truncate on exchange_turn
+    for each statement execute function abacus_refuse_change({})
+"""
 
 
 def _slices() -> Sequence[str]:
@@ -42,6 +50,7 @@ def in_slice(number: int, _slices: int) -> None:
 
 
 def upgrade() -> None:
+    op.execute(TURNS.format("'but for erasure'"))
     if slices := _slices():
         _view(slices)
     else:
@@ -52,6 +61,7 @@ def downgrade() -> None:
     """Refused where a hold has no end."""
     if op.get_bind().scalar(sa.text("select exists (select from hold where until is null)")):
         raise RuntimeError("holds of exchanges have no end; they cannot be kept with one")
+    op.execute(TURNS.format(""))
     if slices := _slices():
         op.execute("drop view public.hold")
         for schema in slices:

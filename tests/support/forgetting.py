@@ -123,6 +123,7 @@ async def live(pool: Pool, member: str) -> None:
         NOW,
         json.dumps({"member_id": member}).encode(),
     )
+    await _exchanged(pool, member)
     await pool.execute("insert into member_region values ($1, 'orchard', true, $2, $2, $2)", member, NOW)
     await pool.execute(
         "insert into journey_refusal values ($1, 'welcome', 1, $2, 'the rule does not hold', null)", member, NOW
@@ -183,6 +184,26 @@ async def _offers(pool: Pool, member: str) -> None:
         key,
         basket,
         NOW,
+    )
+
+
+async def _exchanged(pool: Pool, member: str) -> None:
+    """An exchange that has ended, with its trail, and the link that it went by."""
+    exchange_id = award_id(f"exchange:{member}")
+    await pool.execute(
+        "insert into exchange (exchange_id, direction, programme, version, partner, member_id, program, country,"
+        " link_id, points, theirs, fee, fingerprint, actor, source, state, detail, quoted_at, expires_at, asked_at,"
+        " ended_at, changed_at, attempts, turns) values ($1, 'out', 'skymiles', 1, 'skyways', $2, 'GRP', 'SG', $1, 60,"
+        " 25, 0, '', 'acme', 'partner:acme', 'captured', $3, $4, $4, $4, $4, $4, 1, 1)",
+        *(exchange_id, member, f"for {member}", NOW),
+    )
+    await pool.execute(
+        "insert into exchange_turn values ($1, 1, 'captured', $2, 'acme', null, $3)", exchange_id, NOW, f"for {member}"
+    )
+    await pool.execute(
+        "insert into exchange_link (link_id, programme, partner, member_id, digest, number, holder, shown, state,"
+        " asked_at, asked_by) values ($1, 'skymiles', 'skyways', $2, $3, $2, $2, $2, 'verified', $4, 'acme')",
+        *(exchange_id, member, member.encode(), NOW),
     )
 
 

@@ -50,6 +50,7 @@ HOLDING: Final = (
     State.REJECTED,
     State.CANCELLED,
 )
+UNSETTLED: Final = (*HOLDING, State.REVERSING, State.TAKEN_BACK, State.COMMITTED)  # points are still to be moved
 ENDED: Final = (State.CAPTURED, State.RELEASED, State.REVERSED, State.AWARDED, State.DROPPED)
 
 

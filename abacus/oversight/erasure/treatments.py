@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import orjson
 
 from abacus.core.errors import Reason, Refused
+from abacus.exchanges.decide.exchange import UNSETTLED, State
 from abacus.oversight.erasure.decide.bodies import renamed_accounts, without, written
 from abacus.oversight.erasure.decide.pseudonym import ERASED, Pseudonym
 from abacus.people.decide.agreement import canonical, digest_of
@@ -68,6 +69,28 @@ where r.member_id = :member_id and c.redemption_id = r.redemption_id and c.secre
 """)
 _RENAME_REDEMPTIONS: Final = Statement("""
 update reward_redemption set member_id = :pseudonym, detail = null where member_id = :member_id
+""")
+_EXCHANGES: Final = Statement("""
+select exchange_id, state from exchange where member_id = :member_id and ended_at is null
+order by exchange_id for update
+""")
+_DELETE_QUOTES: Final = Statement(f"""
+delete from exchange where member_id = :member_id and state = '{State.QUOTED}'
+""")
+_RENAME_EXCHANGES: Final = Statement(f"""
+update exchange set member_id = :pseudonym, detail = case when detail is not null then '{ERASED}' end
+where member_id = :member_id
+""")
+_RENAME_TURNS: Final = Statement(f"""
+update exchange_turn t set detail = '{ERASED}' from exchange e
+where e.member_id = :member_id and t.exchange_id = e.exchange_id and t.detail is not null
+""")
+# A number that is gone is found by nobody, and may be another member's.
+_END_LINKS: Final = Statement(f"""
+update exchange_link set member_id = :pseudonym, digest = null, number = null, holder = null, shown = '{ERASED}',
+    code_digest = null, code_until = null, reason = '{ERASED}', ended_at = coalesce(ended_at, now()),
+    ended_by = coalesce(ended_by, '{ERASED}')
+where member_id = :member_id
 """)
 _EMPTY_DELIVERED: Final = Statement("""
 update webhook_delivery set body = '{}', member_id = :pseudonym
@@ -146,6 +169,24 @@ async def redemptions(connection: Connection, renaming: Pseudonym) -> Rows:
     codes = await touch(connection, _FORGET_CODES(member_id=renaming.member_id))
     renamed = await touch(connection, _RENAME_REDEMPTIONS(**renaming._asdict()))
     return Rows(reward_redemption=renamed, reward_code=codes)
+
+
+async def exchanges(connection: Connection, renaming: Pseudonym) -> Rows:
+    """Links are ended, and their numbers deleted; what was exchanged stays, under the pseudonym. Points that are
+    between two houses come to rest first.
+    """
+    member_id, names = renaming.member_id, renaming._asdict()
+    for exchange_id, state in await connection.fetch(*_EXCHANGES(member_id=member_id)):
+        if state in (*UNSETTLED, State.RESERVED):
+            raise Refused(
+                f"the exchange {exchange_id} of this member is {state}, and its partner may have its points or ours;"
+                " erase the member when it has ended"
+            )
+    quotes = await touch(connection, _DELETE_QUOTES(member_id=member_id))
+    turns = await touch(connection, _RENAME_TURNS(member_id=member_id))
+    renamed = await touch(connection, _RENAME_EXCHANGES(**names))
+    links = await touch(connection, _END_LINKS(**names))
+    return Rows(exchange=quotes + renamed, exchange_turn=turns, exchange_link=links)
 
 
 async def webhook_deliveries(connection: Connection, renaming: Pseudonym) -> Rows:
