@@ -219,12 +219,12 @@ class MoveAnswer(TransferAnswer):
 
 
 class HoldAnswer(BaseModel):
-    """Points that are held."""
+    """Points that are held. A hold of an exchange has no end: `until` is null."""
 
     hold_id: UUID
     program: str
     points: int
-    until: datetime
+    until: datetime | None
     status: str
 
 

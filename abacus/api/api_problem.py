@@ -59,6 +59,7 @@ KINDS: Final[Mapping[str, tuple[int, str, str]]] = {
     "insufficient-points": (409, "Not enough points are available", "See `available` of the member's account."),
     "money-differs": (409, "The points pay another amount", "Ask for a new quote: the card may have changed."),
     "hold-not-open": (409, "The hold is not open", "It was captured or released, or its time is over."),
+    "hold-of-exchange": (409, "The hold is an exchange's", "The exchange settles it once its partner has answered."),
     "reversed-already": (409, "It was taken back before", "See the transfers that name it."),
     "offer-refused": (409, "The offer does not fit", "`reason` says which condition of the offer failed first."),
     "offer-limit-reached": (409, "A limit of the offer is reached", "`limit` names it; others may release some."),

@@ -210,6 +210,12 @@ async def test_a_late_transaction_is_of_the_month_in_which_it_is_posted(
 SET_ASIDE = """insert into quarantine (id, stage, origin, reason, detail, body, status, set_aside_at)
     values ('q', 'transaction', 'x', 'invalid', 'x', 'x', 'held', '2026-06-10');
     insert into quarantine_tally values (0, 1) on conflict (bucket) do update set items = 1"""
+EXCHANGED = """insert into exchange (exchange_id, direction, programme, version, partner, member_id, program, country,
+    link_id, points, theirs, fee, fingerprint, actor, source, state, quoted_at, expires_at, asked_at, changed_at,
+    attempts, turns)
+    select gen_random_uuid(), 'out', 'skymiles', 1, 'skyways', 'bob', 'GRP', 'SG', gen_random_uuid(), 60, 25, 0, '',
+        'ann', 'person:ann', state, at::timestamptz, at::timestamptz, at::timestamptz, at::timestamptz, 1, 2
+    from (values ('unknown', '2026-06-30'), ('unknown', '2026-08-01'), ('quoted', '2026-06-30')) e (state, at)"""
 SWEPT = """insert into expiry_run
     (country, month, last_day, lapsed_at, started_at, found_day, found_member, found_program)
     values ('SG', '2026-05', '2026-05-31', '2026-05-31', '2026-06-01', '2026-05-31', '', '')"""
@@ -223,6 +229,7 @@ SWEPT = """insert into expiry_run
         ("delete from seal", "seal: no seal covers the month's end", False),
         ("update seal set snapshot = '1:1:'", "seal: no seal covers the month's end", False),
         (SET_ASIDE, "quarantine: 1 invalid set aside by the month's end", True),
+        (EXCHANGED, "exchange: 1 unknown of before the month's end", True),
         (SWEPT, "expiry: the end of 2026-05 in SG is not finished", True),
         ("update account set expires_on = '2026-05-31'", "expiry: 2 accounts of SG lapsed before 2026-06", False),
     ],
@@ -308,7 +315,11 @@ async def test_a_month_that_is_not_over(close: Close) -> None:
     [
         ([], "--month", "say which month: --month 2026-04; or --show"),
         ([], "--mapping", "no accounts of the journal are published; `abacus accounts publish` does that"),
-        (["--accept", "seal"], "", "--accept: 'seal' cannot be accepted; these can: expiry, quarantine, reconcile"),
+        (
+            ["--accept", "seal"],
+            "",
+            "--accept: 'seal' cannot be accepted; these can: exchange, expiry, quarantine, reconcile",
+        ),
         (["--accept", "expiry"], "", "--accept needs a --reason; auditors read it"),
         (["--out", "/nowhere"], "", "--out: there is no directory /nowhere"),
         (["--mapping", "/nowhere/x"], "", "/nowhere/x: No such file or directory"),

@@ -60,7 +60,7 @@ _HOLD: Final[Columns[Hold]] = {
     "hold": lambda each: str(each.hold_id),
     "program": lambda each: each.program,
     "points": lambda each: each.points,
-    "until": lambda each: each.until,
+    "until": lambda each: each.until or "its exchange ends",
     "held by": lambda each: each.held_by,
 }
 _TRANSFER: Final[Columns[Told]] = {

@@ -68,7 +68,7 @@ _HOLD: Final[Columns[Hold]] = {
     "hold": lambda each: str(each.hold_id),
     "program": lambda each: each.program,
     "points": lambda each: each.points,
-    "until": lambda each: f"{each.until:%Y-%m-%d %H:%M:%S} UTC",
+    "until": lambda each: "its exchange ends" if each.until is None else f"{each.until:%Y-%m-%d %H:%M:%S} UTC",
     "held by": lambda each: each.held_by,
 }
 _NOT_FOUND = "not-found"  # the kind of an objection

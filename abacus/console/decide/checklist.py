@@ -15,6 +15,7 @@ _ITEMS: Final[Mapping[str, tuple[str, str, str]]] = {
     "seal": ("A seal covers the month's end", "#seal", "Seal the ledger"),
     "reconcile": ("Every message of the month is accounted for", "#messages", "Account for the messages"),
     "quarantine": ("Nothing that came by the month's end is set aside", "/quarantine", "Look at what is set aside"),
+    "exchange": ("Every exchange of the month is settled", "", ""),
     "not-tied": (
         "The books tie to the accounts",
         "/finance/reports/rollforward?month={month}",

@@ -17,6 +17,7 @@ _KINDS: Final[Mapping[str, str]] = {
     "reward_pool": "pool of codes",
     "programme": "exchange programme",
     "journey": "journey",
+    "exchange": "exchanges",
     "counter": "counter",
     "source": "source of events",
     "segment": "segment",

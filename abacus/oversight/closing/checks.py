@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from abacus.exchanges.decide.exchange import UNSETTLED
 from abacus.oversight.closing.decide.obstacles import Obstacle, covers
 from abacus.oversight.reports.homes import Homes
 from abacus.platform import slices
@@ -24,6 +25,10 @@ group by h.country
 _HELD: Final = Statement("""
 select reason, count(*) as items from quarantine
 where status = :held and set_aside_at < :until group by reason order by reason
+""")
+_EXCHANGED: Final = Statement("""
+select state, count(*) as exchanges from exchange
+where ended_at is null and asked_at < :until and state = any(:unsettled::text[]) group by state order by state
 """)
 _SEALS: Final = Statement(f"select {columns(Seal)} from seal where sealed_at >= :until order by number")
 _LAST_POSTED: Final = Statement("""
@@ -49,6 +54,10 @@ async def readiness(connection: Connection, where: Homes, month: Month, now: dat
         counts = ", ".join(f"{items} {reason}" for reason, items in held)
         said = f"{counts} set aside by the month's end; replay them, or they are posted in a later month"
         obstacles.append(Obstacle("quarantine", said))
+    if open_ := await connection.fetch(*_EXCHANGED(until=until, unsettled=UNSETTLED)):
+        counts = ", ".join(f"{exchanges} {state}" for state, exchanges in open_)
+        said = f"{counts} of before the month's end; their points are booked in the month in which they are settled"
+        obstacles.append(Obstacle("exchange", said))
     seal = await _seal(connection, until)
     if seal is None:
         obstacles.append(Obstacle("seal", "no seal covers the month's end; `abacus ledger seal` makes one"))

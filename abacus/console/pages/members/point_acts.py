@@ -281,7 +281,11 @@ def _reason(act: str) -> tuple[FormField, FormField]:
 async def _hold_field(call: Call, known: Known) -> FormField:
     programs = {each.program for each in known.accounts}
     held = [each for each in await call.reading.holds.open_holds(known.member_id) if each.program in programs]
-    options = [(str(each.hold_id), f"{each.points:,} {each.program}, held by {each.held_by}") for each in held]
+    options = [
+        (str(each.hold_id), f"{each.points:,} {each.program}, held by {each.held_by}")
+        for each in held
+        if each.settled_by is None
+    ]
     return FormField("hold", "Hold", value=call.asked("hold") or "", options=(("", "choose one"), *options))
 
 

@@ -30,6 +30,8 @@ async def held_of(call: Call, known: Known) -> Hold:
         held = None
     if held is None or not call.may(Deed.SEE, held.country):
         raise call.wrong(hold="Choose a hold of the member.")
+    if held.settled_by is not None:
+        raise call.wrong(hold="An exchange holds these points, and settles them once its partner has answered.")
     call.check(Deed.MOVE_POINTS, held.country)
     return held
 

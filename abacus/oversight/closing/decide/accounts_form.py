@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from abacus.documents.form.types import Choices, Field, Form, Group, Option, Pick, Text
-from abacus.oversight.closing.decide.journal_accounts import ALL, KINDS
+from abacus.oversight.closing.decide.journal_accounts import ALL, KINDS, Accounts
 
 _ABOUT: Final[Mapping[str, str]] = {
     "issued": "Points that members earn or are given",
@@ -15,6 +15,12 @@ _ABOUT: Final[Mapping[str, str]] = {
     "reversed": "Awards that are taken back, less spends and exchanges that are given back",
     "adjusted": "Corrections by people",
 }
+# What comes from another house is paid by it, and what leaves is paid to it.
+_EXAMPLES: Final = {
+    "exchanged_in": ("1210 Due from partners", "2400 Liability"),
+    "exchanged_out": ("2400 Liability", "2410 Due to partners"),
+}
+_USUAL: Final = ("6100 Expense", "2400 Liability")
 _EVERY_PROGRAM: Final = Option(ALL, "every program")
 _EVERY_COUNTRY: Final = Option(ALL, "every country")
 
@@ -32,9 +38,11 @@ def _booked(pair: Any, _: Mapping[str, Any]) -> str:
 
 
 def _pair(kind: str) -> Field:
-    debit = Field(name="debit", sort=Text(listed="accounts"), label="Debit", required=True, example="6100 Expense")
-    credit = Field(name="credit", sort=Text(listed="accounts"), label="Credit", required=True, example="2400 Liability")
-    return Field(name=kind, sort=Group([debit, credit]), label=_ABOUT[kind], begins=f"{_ABOUT[kind]}:", says=_booked)
+    sides = [
+        Field(name=side, sort=Text(listed="accounts"), label=side.capitalize(), required=True, example=example)
+        for side, example in zip(Accounts._fields, _EXAMPLES.get(kind, _USUAL), strict=True)
+    ]
+    return Field(name=kind, sort=Group(sides), label=_ABOUT[kind], begins=f"{_ABOUT[kind]}:", says=_booked)
 
 
 ACCOUNTS_FORM: Final = Form(

@@ -8,7 +8,7 @@ import orjson
 
 # Obstacles that a person may accept by name, because a late answer to them is posted in a later month and so stands in
 # that month's books. Books that do not tie, or a ledger that does not verify, are never accepted.
-ACCEPTABLE: Final = ("expiry", "quarantine", "reconcile")
+ACCEPTABLE: Final = ("exchange", "expiry", "quarantine", "reconcile")
 
 
 class Obstacle(NamedTuple):
