@@ -83,6 +83,8 @@ RIGHTS: Final[Mapping[str, str]] = {
         "accepted reason results results_digest answered_at fault)"
     ),
     "exchange_invoice": "select, insert",
+    "exchange_key": "select, insert, update(digest_key)",
+    "exchange_link_attempt": "select, insert, delete, update(attempts)",
     "exchange_link": (
         "select, insert, update(digest number holder shown state code_digest code_until tries"
         " verified_at usable_from ended_at ended_by reason)"

@@ -1,25 +1,36 @@
-"""Exchanges for tests: documents of programmes, what is published around them, and partners."""
+"""Exchanges for tests: programmes, what is published around them, partners, and the desk of links."""
 
-from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
+from uuid import UUID
 
 from abacus.cli.examples import example_cards
 from abacus.core.clock import Clock
 from abacus.documents.stated import Change
+from abacus.engage.notify.decide.news import ExchangeCode
+from abacus.engage.notify.decide.notice import Notice
+from abacus.exchanges.decide.heard import Heard, Silence
+from abacus.exchanges.decide.link import Attempts
 from abacus.exchanges.decide.programme import Programme
 from abacus.exchanges.decide.programme_reader import parse_programme
+from abacus.exchanges.decide.programmes import InForce, Programmes
 from abacus.exchanges.decide.publications import ExchangePublications
+from abacus.exchanges.link_desk import LinkDesk
+from abacus.exchanges.link_store import LinkStore
 from abacus.exchanges.programme_store import ProgrammeStore
 from abacus.exchanges.publications import exchange_publications
+from abacus.exchanges.types import Account, Match, PartnerStatement, Transfer
 from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
+from abacus.platform.encryption import Secrets, new_keyring_text
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import PublishedCard
 
 NOW: Final = datetime.now(UTC).replace(microsecond=0)
 DAY: Final = timedelta(days=1)
+SECRETS: Final = Secrets.of(new_keyring_text("one"))
 CARDS: Final = {card.scope: PublishedCard(card, 1) for card in example_cards()}
 SKYMILES: Final[Mapping[str, Any]] = {
     "name": "skymiles",
@@ -71,3 +82,69 @@ async def run_programme(pool: Pool, document: Mapping[str, Any] = SKYMILES) -> P
     named = submitted.document
     approval = Change("person:ann", NOW, approved_by="person:eve")
     return (await store.approve(named.name, named.version, published, approval)).document
+
+
+class AskedPartner:
+    """A partner that says of each account what it is told to say, and remembers which it was asked about."""
+
+    def __init__(self, says: Match = Match.MATCH) -> None:
+        self.says = says
+        self.asked: list[Account] = []
+
+    async def verify(self, account: Account) -> Match:
+        self.asked.append(account)
+        return self.says
+
+    async def put(self, transfer: Transfer) -> Heard:
+        return Silence(f"nobody carries {transfer.exchange_id}")
+
+    async def get(self, exchange_id: UUID) -> Heard:
+        return Silence(f"nobody asks for {exchange_id}")
+
+    async def cancel(self, exchange_id: UUID) -> Heard:
+        return Silence(f"nobody cancels {exchange_id}")
+
+    async def reverse(self, exchange_id: UUID) -> Heard:
+        return Silence(f"nobody takes back {exchange_id}")
+
+    async def statement(self, day: date) -> PartnerStatement:
+        return PartnerStatement(day, complete=False, lines=[])
+
+
+class Told:
+    """Keeps what members are told."""
+
+    def __init__(self) -> None:
+        self.notices: list[Notice] = []
+
+    async def enter(self, notices: Sequence[Notice], *, gathered_for: timedelta) -> None:
+        assert gathered_for == timedelta(0), "a code waits for no other news"
+        self.notices += notices
+
+    @property
+    def code(self) -> str:
+        """That was told last."""
+        news = self.notices[-1].news
+        assert isinstance(news, ExchangeCode)
+        return news.code
+
+
+def linking(
+    pool: Pool,
+    clock: Clock,
+    *programmes: Programme,
+    partner: AskedPartner | None = None,
+    told: Told | None = None,
+    attempts: Attempts | None = None,
+    secrets: Secrets = SECRETS,
+) -> LinkDesk:
+    """The desk of links, with these programmes in force."""
+    in_force = Programmes(InForce(each, around()) for each in programmes)
+    return LinkDesk(
+        LinkStore(pool, secrets),
+        clock,
+        lambda: in_force,
+        lambda _: partner,
+        Told() if told is None else told,
+        attempts=attempts or Attempts(),
+    )

@@ -95,6 +95,9 @@ DONE: Final[Mapping[Deed, Mapping[str, str]]] = {
         "cancel": "cancelled a redemption of the reward[ {of}] for {about}",
         "return": "returned a redemption of the reward[ {of}] for {about}",
         "enter": "let {about} enter the journey[ {of}]",
+        "link": "asked to link an account of {about} at the exchange programme[ {of}]",
+        "verify-link": "verified the account of {about} at the exchange programme[ {of}]",
+        "unlink": "ended the link of {about} to the exchange programme[ {of}]",
         "": "moved points of {about}",
     },
     Deed.SET_TIERS: {

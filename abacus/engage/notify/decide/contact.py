@@ -18,6 +18,7 @@ from abacus.engage.notify.decide.contact_policy import (
     Capped,
     ContactPolicy,
     MessageKind,
+    is_awaited,
     kind_of,
 )
 from abacus.engage.notify.decide.message import ChannelName
@@ -112,6 +113,8 @@ def contact(
 def rest_of(notices: Sequence[Notice], policies: Policies, zone: ZoneInfo | None) -> Rest | None:
     """The quiet hours of a message: those of its first notice that has any."""
     for each in notices:
+        if is_awaited(each.news):
+            return None
         policy = policies.get(each.news.country or "")
         if hours := quiet_hours_of(each.news, policy):
             return Rest(reduce(QuietHours.with_, hours), zone or _zone_of(each.news, policy))
@@ -157,6 +160,9 @@ class _Deciding:
         policy, kind = self._policies.get(due.notice.news.country or ""), kind_of(due.notice.news)
         if (why := self._stopped(due.notice.news)) is not None:
             self._never(due.notice, due.channels, kind, Cause.STOPPED, why)
+            return
+        if is_awaited(due.notice.news):
+            self._tell(due.notice, due.channels)
             return
         zone = self._zone or _zone_of(due.notice.news, policy)
         if policy is not None and kind is MessageKind.MARKETING and policy.holds_out(due.notice.member_id):

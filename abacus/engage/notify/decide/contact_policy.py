@@ -22,7 +22,7 @@ class MessageKind(StrEnum):
     """What messages are about. The list is closed: caps name it, and metrics count by it."""
 
     MARKETING = "marketing"  # what campaigns say, and journeys that do not say another kind
-    SERVICE = "service"  # what journeys say that are of service, and no advertisement
+    SERVICE = "service"  # what journeys say that are of service, and no advertisement; codes
     EARNED = "earned"
     EXPIRED = "expired"
     EXPIRING = "expiring"
@@ -35,6 +35,7 @@ _KINDS: Final[Mapping[NewsKind, MessageKind]] = {
     NewsKind.EXPIRING: MessageKind.EXPIRING,
     NewsKind.TIER_CHANGED: MessageKind.TIER_CHANGED,
     NewsKind.CAMPAIGN: MessageKind.MARKETING,
+    NewsKind.EXCHANGE_CODE: MessageKind.SERVICE,
 }
 
 
@@ -45,6 +46,11 @@ def kind_of(news: News) -> MessageKind:
     """What caps count the news as: all marketing alike, be it of campaigns or of journeys."""
     terms = news.journey if isinstance(news, Campaigned) else None
     return _KINDS[news.kind] if terms is None else MessageKind(terms.kind)
+
+
+def is_awaited(news: News) -> bool:
+    """Whether the member has asked for it and waits: no policy is against it, and no cap counts it."""
+    return news.kind is NewsKind.EXCHANGE_CODE
 
 
 class Cap(NamedTuple):

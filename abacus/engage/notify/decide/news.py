@@ -22,6 +22,7 @@ class NewsKind(StrEnum):
     EXPIRING = "expiring"
     TIER_CHANGED = "tier_changed"
     CAMPAIGN = "campaign"
+    EXCHANGE_CODE = "exchange_code"
 
 
 class _About(BaseModel):
@@ -131,13 +132,31 @@ class Campaigned(BaseModel):
         return self.key
 
 
-News = Earned | Expired | Expiring | TierChanged | Campaigned
+class ExchangeCode(_About):
+    """The code by which a member verifies its account at a partner, where points are called `unit`. It is told at once,
+    whatever a contact policy says.
+    """
+
+    kind: Literal[NewsKind.EXCHANGE_CODE] = NewsKind.EXCHANGE_CODE
+    unit: str
+    code: str
+    minutes: int
+
+
+News = Earned | Expired | Expiring | TierChanged | Campaigned | ExchangeCode
 TaggedNews = Annotated[News, Field(discriminator="kind")]
 NEWS_LIST_JSON: Final[TypeAdapter[list[News]]] = TypeAdapter(list[TaggedNews])
 NEWS_JSON: Final[TypeAdapter[News]] = TypeAdapter(TaggedNews)
 
 # The most important kind comes first in a message, and gives it its title.
-_ORDER: Final = (NewsKind.CAMPAIGN, NewsKind.TIER_CHANGED, NewsKind.EXPIRING, NewsKind.EXPIRED, NewsKind.EARNED)
+_ORDER: Final = (
+    NewsKind.EXCHANGE_CODE,
+    NewsKind.CAMPAIGN,
+    NewsKind.TIER_CHANGED,
+    NewsKind.EXPIRING,
+    NewsKind.EXPIRED,
+    NewsKind.EARNED,
+)
 
 _DAY: Final = date(2026, 7, 31)
 _SOON: Final = Portion(points=1, expires_on=_DAY)
@@ -187,6 +206,7 @@ SAMPLES: Final[dict[NewsKind, Sequence[News]]] = {
             program="GRP", country=None, from_tier="member", to_tier="gold", reason="override", earned=None, until=None
         ),
     ),
+    NewsKind.EXCHANGE_CODE: (ExchangeCode(program="GRP", country="SG", unit="miles", code="012345", minutes=10),),
     NewsKind.CAMPAIGN: (
         Campaigned(
             campaign="third_order",

@@ -1,0 +1,168 @@
+"""A link: a member's account at a partner's programme, who verified it, and what is against using it. Pure."""
+
+import hashlib
+import hmac
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, time, timedelta
+from enum import StrEnum
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from abacus.core.errors import Refused
+from abacus.exchanges.types import Match
+
+NUMBER_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9 ._@+-]{2,63}$"
+CODE_PATTERN: Final = r"^[0-9]{6}$"
+CODE_DIGITS: Final = 6
+CODE_FOR: Final = timedelta(minutes=10)
+MOST_TRIES: Final = 5  # of a code
+_SHORT: Final = 8  # of a shorter number fewer characters are shown
+_DIGEST_BYTES: Final = 32
+_APART: Final = re.compile(r"[ ._-]")
+
+
+class LinkState(StrEnum):
+    """Where a link stands. `COOLING` is a verified one before it may be used: no row says so."""
+
+    ASKED = "asked"
+    VERIFIED = "verified"
+    COOLING = "cooling"
+    REFUSED = "refused"
+    ENDED = "ended"
+
+
+class LinkFault(StrEnum):
+    """What is against a link, or against what is asked of it."""
+
+    NO_PROGRAMME = "no-programme"
+    NO_LINK = "no-link"
+    NOT_VERIFIED = "not-verified"
+    COOLING_OFF = "cooling-off"
+    LINKED_ALREADY = "linked-already"  # the member has another number there
+    NUMBER_LINKED = "number-linked"  # to a member, and nobody is told to which
+    WRONG_CODE = "wrong-code"
+    CODE_OVER = "code-over"  # it was never sent, its time is over, or it was tried too often
+    NOT_ASKABLE = "not-askable"  # the partner cannot be asked: only a code verifies
+    TOO_MANY_ATTEMPTS = "too-many-attempts"
+
+
+class LinkRefused(Refused):
+    """The link cannot be used, or not be made; `fault` says why."""
+
+    def __init__(self, fault: LinkFault, detail: str, *, retry_after_s: int | None = None) -> None:
+        super().__init__(detail)
+        self.fault = fault
+        self.retry_after_s = retry_after_s
+
+
+class Link(NamedTuple):
+    """A row, without its number. `shown` is the end of the number."""
+
+    link_id: UUID
+    programme: str
+    partner: str
+    member_id: str
+    shown: str
+    state: LinkState
+    code_until: datetime | None
+    tries: int
+    asked_at: datetime
+    asked_by: str
+    verified_at: datetime | None
+    usable_from: datetime | None
+    ended_at: datetime | None
+    ended_by: str | None
+    reason: str | None
+
+    @property
+    def is_open(self) -> bool:
+        return self.ended_at is None
+
+    def state_at(self, now: datetime) -> LinkState:
+        if self.state is LinkState.VERIFIED and self.usable_from is not None and now < self.usable_from:
+            return LinkState.COOLING
+        return self.state
+
+
+class Attempts(NamedTuple):
+    """How often linking may be tried on a day of UTC: by a member, and with a number."""
+
+    member: int = 20
+    number: int = 10
+
+
+class Refusal(NamedTuple):
+    """Why the partner's answer refuses a link: the reason, and what may be done about it."""
+
+    reason: str
+    detail: str
+
+
+# `MATCH` verifies.
+REFUSALS: Final = {
+    Match.NEAR: Refusal("name-near", "the name is nearly that of the account: link it again with the whole name"),
+    Match.NONE: Refusal("account-unknown", "the partner has no account with this number and name"),
+    Match.CLOSED: Refusal("account-closed", "the account is closed"),
+}
+
+
+def shown(number: str) -> str:
+    """The end of a number, for people who know it."""
+    return f"…{number[-4:] if len(number) >= _SHORT else number[-2:]}"
+
+
+def number_digest(key: bytes, programme: str, number: str) -> bytes:
+    """Finds a number at a programme, however its parts are kept apart."""
+    same = _APART.sub("", number).upper()
+    return hashlib.blake2b(f"{programme}\n{same}".encode(), key=key, digest_size=_DIGEST_BYTES).digest()
+
+
+def code_digest(key: bytes, link_id: UUID, code: str) -> bytes:
+    """A code is short: without the key nobody finds it from this."""
+    return hashlib.blake2b(f"{link_id}\n{code}".encode(), key=key, digest_size=_DIGEST_BYTES).digest()
+
+
+def check_usable(link: Link | None, programme: str, now: datetime) -> Link:
+    """The open link of a member, if it may be used now. Raises `LinkRefused`."""
+    if link is None or not link.is_open:
+        raise LinkRefused(LinkFault.NO_LINK, f"the member has no account that is linked at {programme}")
+    match link.state_at(now):
+        case LinkState.VERIFIED:
+            return link
+        case LinkState.COOLING:
+            when = link.usable_from.isoformat() if link.usable_from is not None else ""
+            raise LinkRefused(LinkFault.COOLING_OFF, f"the link may be used from {when} on")
+        case _:
+            raise LinkRefused(LinkFault.NOT_VERIFIED, f"the account {link.shown} is not verified yet")
+
+
+def check_may_ask(link: Link | None, *, is_same: bool) -> None:
+    """Whether a member with this open link may ask for another one. Raises `LinkRefused`."""
+    if link is not None and link.verified_at is not None and not is_same:
+        detail = f"the member has the account {link.shown} linked there; end that link first"
+        raise LinkRefused(LinkFault.LINKED_ALREADY, detail)
+
+
+def check_code_is_open(link: Link, now: datetime) -> None:
+    """Raises `LinkRefused`."""
+    if link.code_until is None or link.code_until <= now or link.tries >= MOST_TRIES:
+        raise LinkRefused(LinkFault.CODE_OVER, "no code is open: it was never sent, is over, or was tried too often")
+
+
+def is_code(expected: bytes | None, given: bytes) -> bool:
+    return expected is not None and hmac.compare_digest(expected, given)
+
+
+def wrong_code(tries: int) -> LinkRefused:
+    """After so many tries, this one included."""
+    left = MOST_TRIES - tries
+    return LinkRefused(LinkFault.WRONG_CODE, f"it is not the code that was sent; {left} of {MOST_TRIES} tries are left")
+
+
+def check_attempts(counts: Sequence[int], most: Attempts, now: datetime) -> None:
+    """`counts` are of the member and, where it is known, of the number. Raises `LinkRefused`."""
+    if any(count > limit for count, limit in zip(counts, most, strict=False)):
+        midnight = datetime.combine(now.astimezone(UTC).date() + timedelta(days=1), time(), UTC)
+        wait = max(1, int((midnight - now).total_seconds()))
+        raise LinkRefused(LinkFault.TOO_MANY_ATTEMPTS, "too many attempts today", retry_after_s=wait)

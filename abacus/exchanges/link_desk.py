@@ -1,0 +1,199 @@
+"""The one door to links: asked for, verified, used and ended here, with the log of what people do."""
+
+import secrets as randomness
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, timedelta
+from typing import Final, NamedTuple, Protocol
+from uuid import UUID, uuid4
+
+from abacus.core.clock import Clock
+from abacus.core.recent import Recent
+from abacus.core.sources import Agent, is_login, is_person
+from abacus.engage.notify.decide.news import ExchangeCode
+from abacus.engage.notify.decide.notice import Notice
+from abacus.exchanges.decide.link import (
+    CODE_DIGITS,
+    CODE_FOR,
+    REFUSALS,
+    Attempts,
+    Link,
+    LinkFault,
+    LinkRefused,
+    LinkState,
+    check_attempts,
+    check_usable,
+    code_digest,
+    number_digest,
+)
+from abacus.exchanges.decide.programme import Programme
+from abacus.exchanges.decide.programmes import Programmes
+from abacus.exchanges.link_store import Asked, Ending, LinkStore, Verified
+from abacus.exchanges.types import Account, PartnerPort
+from abacus.people.store.audit import entry_of, noted
+from abacus.people.types.deed import Deed
+from abacus.platform.postgres import Also, nothing_else
+
+_MOST_SHOWN: Final = 100
+_MOST_KEPT: Final = 10_000  # accounts, which never change while they are there
+_UNLINKED: Final = "unlinked"
+_ATTEMPTS: Final = Attempts()
+_AT_ONCE: Final = timedelta(0)  # a code waits for no other news
+
+
+class _Of(Protocol):
+    """A link, or one that is asked for."""
+
+    @property
+    def programme(self) -> str: ...
+    @property
+    def member_id(self) -> str: ...
+
+
+class Tell(Protocol):
+    """Enters notices for members."""
+
+    async def enter(self, notices: Sequence[Notice], *, gathered_for: timedelta) -> object: ...
+
+
+class Wanted(NamedTuple):
+    """The account that a member asks to link. With `sends_code` the member is told a code that verifies it."""
+
+    programme: str
+    account: Account
+    sends_code: bool = False
+
+
+class LinkDesk:
+    """Every method raises `LinkRefused` for what cannot be done, and `Unavailable` while the database is away or the
+    house has no key for its secrets.
+    """
+
+    def __init__(
+        self,
+        store: LinkStore,
+        clock: Clock,
+        programmes: Callable[[], Programmes],
+        port_of: Callable[[Programme], PartnerPort | None],
+        notices: Tell,
+        *,
+        attempts: Attempts = _ATTEMPTS,
+    ) -> None:
+        """`port_of` gives the partner of a programme; None where it cannot be asked."""
+        self._store = store
+        self._clock = clock
+        self._programmes = programmes
+        self._port_of = port_of
+        self._notices = notices
+        self._attempts = attempts
+        self._accounts = Recent[UUID, Account](_MOST_KEPT)
+
+    def programme(self, name: str) -> Programme:
+        """In force and begun, or else paused, over, or not there at all. Raises `LinkRefused`."""
+        found = self._programmes().by_name.get(name)
+        if found is None or not found.programme.starts_at <= self._clock.now() < found.programme.ends_at:
+            raise LinkRefused(LinkFault.NO_PROGRAMME, f"no programme {name} is there now")
+        return found.programme
+
+    async def ask(self, member_id: str, wanted: Wanted, by: Agent) -> Link:
+        """The link, which waits to be verified. The same number again is the same link while it is verified, and else
+        a new one, with a new code.
+        """
+        programme, now, key = self.programme(wanted.programme), self._clock.now(), await self._store.key()
+        digest = number_digest(key, programme.name, wanted.account.number)
+        await self._count(member_id, digest)
+        code, link_id = _new_code() if wanted.sends_code else None, uuid4()
+        asked = Asked(
+            link_id=link_id,
+            programme=programme.name,
+            partner=programme.partner,
+            member_id=member_id,
+            digest=digest,
+            code_digest=None if code is None else code_digest(key, link_id, code),
+            code_until=None if code is None else now + CODE_FOR,
+        )
+        link = await self._store.ask(asked, wanted.account, by.source, now, self._did("link", asked, by))
+        if code is not None and link.link_id == link_id:
+            await self._tell(link, code, programme)
+        return link
+
+    async def verify(self, link: Link, code: str | None, by: Agent) -> Link:
+        """By a code, or without one by what the partner says."""
+        if link.verified_at is not None and link.is_open:
+            return link
+        if not link.is_open:
+            raise LinkRefused(LinkFault.NO_LINK, f"the link with {link.shown} is {link.state}; ask for another one")
+        programme, now = self.programme(link.programme), self._clock.now()
+        await self._count(link.member_id)
+        verified, also = Verified(now, now + programme.cooling_off), self._did("verify-link", link, by)
+        if code is not None:
+            given = code_digest(await self._store.key(), link.link_id, code)
+            return await self._store.try_code(link.link_id, given, verified, now, also)
+        port = self._port_of(programme)
+        if port is None:
+            raise LinkRefused(LinkFault.NOT_ASKABLE, f"the partner of {programme.name} cannot be asked; send a code")
+        said = await port.verify(await self.account_of(link.link_id))
+        if (refusal := REFUSALS.get(said)) is None:
+            return await self._store.verify(link.link_id, verified, also)
+        return await self._store.end(link.link_id, Ending(LinkState.REFUSED, by.source, refusal.reason), now)
+
+    async def unlink(self, link: Link, by: Agent, reason: str = _UNLINKED) -> Link:
+        """The link as it is then. Exchanges that are open go on."""
+        ending, also = Ending(LinkState.ENDED, by.source, reason), self._did("unlink", link, by, reason=reason)
+        return await self._store.end(link.link_id, ending, self._clock.now(), also)
+
+    async def one(self, member_id: str, link_id: UUID) -> Link | None:
+        found = await self._store.find(link_id)
+        return found if found is not None and found.member_id == member_id else None
+
+    async def of_member(self, member_id: str) -> Sequence[Link]:
+        """The newest first, ended ones too."""
+        return await self._store.of_member(member_id, _MOST_SHOWN)
+
+    async def usable(self, member_id: str, programme: str) -> Link:
+        """The member's link, if it may be used now."""
+        return check_usable(await self._store.at(member_id, programme), programme, self._clock.now())
+
+    async def of_number(self, programme: str, number: str) -> Link | None:
+        """The verified link of a partner's number; whether it may be used, `check_usable` tells."""
+        return await self._store.of_number(programme, number)
+
+    async def account_of(self, link_id: UUID) -> Account:
+        """The account of a link, ended or not."""
+        return (await self.accounts_of([link_id]))[link_id]
+
+    async def accounts_of(self, link_ids: Sequence[UUID]) -> Mapping[UUID, Account]:
+        """The accounts of links, ended or not, each read once and kept for a while."""
+        kept = {each: account for each in link_ids if (account := self._accounts.get(each)) is not None}
+        if missing := [each for each in link_ids if each not in kept]:
+            found = await self._store.accounts(missing)
+            for each in missing:
+                if each not in found:
+                    raise LinkRefused(LinkFault.NO_LINK, "the account was forgotten")
+                self._accounts.put(each, found[each])
+            kept |= found
+        return kept
+
+    async def _count(self, member_id: str, digest: bytes | None = None) -> None:
+        """An attempt of the member, and with the number. Raises `LinkRefused`."""
+        now = self._clock.now()
+        owners = [f"member:{member_id}", *([] if digest is None else [f"number:{digest.hex()}"])]
+        check_attempts(await self._store.attempt(owners, now.astimezone(UTC).date()), self._attempts, now)
+
+    async def _tell(self, link: Link, code: str, programme: Programme) -> None:
+        minutes = int(CODE_FOR / timedelta(minutes=1))
+        news = ExchangeCode(
+            program=programme.program, country=programme.country, unit=programme.unit, code=code, minutes=minutes
+        )
+        notice = Notice(link.member_id, f"exchange-code:{link.link_id}", self._clock.now(), 0, news)
+        await self._notices.enter([notice], gathered_for=_AT_ONCE)
+
+    def _did(self, did: str, of: _Of, by: Agent, reason: str | None = None) -> Also:
+        """The entry of the log, of what a person of the house does."""
+        if not (is_person(by.source) or is_login(by.source)):
+            return nothing_else
+        about, now = f"member:{of.member_id}", self._clock.now()
+        return noted(entry_of(by.source, Deed.MOVE_POINTS, about, now, did=did, of=of.programme, reason=reason))
+
+
+def _new_code() -> str:
+    return "".join(randomness.choice("0123456789") for _ in range(CODE_DIGITS))

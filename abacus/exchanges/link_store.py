@@ -1,0 +1,270 @@
+"""Links in Postgres. A number lies there encrypted, and is found by its digest."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, timedelta
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+import asyncpg
+
+from abacus.core.errors import Refused, Unavailable
+from abacus.exchanges.decide.link import (
+    Link,
+    LinkFault,
+    LinkRefused,
+    LinkState,
+    check_code_is_open,
+    check_may_ask,
+    is_code,
+    number_digest,
+    shown,
+    wrong_code,
+)
+from abacus.exchanges.types import Account
+from abacus.platform.digest_keys import DigestKeys
+from abacus.platform.encryption import SecretPlace, Secrets, SecretUnreadable
+from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures, rows_changed
+from abacus.platform.secret_rotation import SecretColumn
+from abacus.platform.sql import Statement, columns
+
+_KEY_NAME: Final = "links"
+_KEYS: Final = DigestKeys("exchange_key", "account numbers")
+_LINK: Final = columns(Link)
+_TABLE: Final = "exchange_link"
+
+_ALONE: Final = Statement("select pg_advisory_xact_lock(hashtext(:place))")
+_ENTER: Final = Statement("""
+insert into exchange_link (link_id, programme, partner, member_id, digest, number, holder, shown, state, code_digest,
+    code_until, asked_at, asked_by)
+values (:link_id, :programme, :partner, :member_id, :digest, :number, :holder, :shown, 'asked', :code_digest,
+    :code_until, :now, :by)
+""")
+_OPEN: Final = Statement(f"""
+select {_LINK}, coalesce(digest = :digest, false) as is_same from exchange_link
+where programme = :programme and member_id = :member_id and ended_at is null for update
+""")
+_TAKEN: Final = Statement("""
+select exists (select from exchange_link where programme = :programme and digest = :digest and ended_at is null
+    and verified_at is not null and member_id <> :member_id)
+""")
+_ONE: Final = f"select {_LINK} from exchange_link where link_id = :link_id"
+_FIND: Final = Statement(_ONE)
+_HOLD: Final = Statement(f"{_ONE} for update")
+_CODE: Final = Statement("select code_digest from exchange_link where link_id = :link_id")
+_OF_MEMBER: Final = Statement(f"""
+select {_LINK} from exchange_link where member_id = :member_id order by asked_at desc, link_id limit :most
+""")
+_AT: Final = Statement(f"""
+select {_LINK} from exchange_link where programme = :programme and member_id = :member_id and ended_at is null
+""")
+_OF_NUMBER: Final = Statement(f"""
+select {_LINK} from exchange_link
+where programme = :programme and digest = :digest and ended_at is null and verified_at is not null
+""")
+_STORED: Final = Statement("""
+select link_id, number, holder from exchange_link where link_id = any(:link_ids::uuid[]) and number is not null
+""")
+_TRIED: Final = Statement("update exchange_link set tries = tries + 1 where link_id = :link_id returning tries")
+_VERIFIED: Final = Statement("""
+update exchange_link set state = 'verified', verified_at = :now, usable_from = :usable_from, code_digest = null,
+    code_until = null
+where link_id = :link_id and state = 'asked' and ended_at is null
+""")
+# Exchanges that are open go on, and the partner is told the number, so an ended link keeps it.
+_END: Final = Statement("""
+update exchange_link set state = :state, ended_at = :now, ended_by = :by, reason = :reason, code_digest = null,
+    code_until = null
+where link_id = :link_id and ended_at is null
+""")
+_FORGET: Final = Statement("""
+with gone as (
+    delete from exchange_link_attempt a using (
+        select 'member:' || :member_id::text as owner
+        union select 'number:' || encode(digest, 'hex') from exchange_link where member_id = :member_id
+    ) o where a.owner = o.owner
+)
+update exchange_link set digest = null, number = null, holder = null, shown = '', code_digest = null,
+    code_until = null, ended_at = coalesce(ended_at, :now),
+    state = case when ended_at is null then 'ended' else state end,
+    reason = case when ended_at is null then 'erased' else reason end
+where member_id = :member_id
+""")
+_OVER: Final = Statement("delete from exchange_link_attempt where day < :day")
+_ATTEMPT: Final = Statement("""
+insert into exchange_link_attempt (day, owner, attempts) values (:day, :owner, 1)
+on conflict (day, owner) do update set attempts = exchange_link_attempt.attempts + 1 returning attempts
+""")
+_KEPT: Final = timedelta(days=1)  # of attempts, beside the day itself
+
+
+def number_place(link_id: object) -> SecretPlace:
+    return SecretPlace(_TABLE, "number", str(link_id))
+
+
+def holder_place(link_id: object) -> SecretPlace:
+    return SecretPlace(_TABLE, "holder", str(link_id))
+
+
+LINK_SECRETS: Final = (SecretColumn(number_place, "link_id"), SecretColumn(holder_place, "link_id"), _KEYS.column)
+
+
+class Asked(NamedTuple):
+    """A link that is asked for. The digests are of its number, and of the code that is sent."""
+
+    link_id: UUID
+    programme: str
+    partner: str
+    member_id: str
+    digest: bytes
+    code_digest: bytes | None
+    code_until: datetime | None
+
+
+class Verified(NamedTuple):
+    """When a link was verified, and from when on it may be used."""
+
+    now: datetime
+    usable_from: datetime
+
+
+class Ending(NamedTuple):
+    """How a link ends."""
+
+    state: LinkState
+    by: str
+    reason: str
+
+
+class LinkStore:
+    """Every method raises `Unavailable` while the database is away, or a secret of the house is not to be read."""
+
+    def __init__(self, pool: Pool, secrets: Secrets) -> None:
+        self._pool = pool
+        self._secrets = secrets
+        self._key: bytes | None = None
+
+    async def key(self) -> bytes:
+        """Of the digests. It never changes."""
+        if self._key is None:
+            try:
+                self._key = await _KEYS.key(self._pool, self._secrets, _KEY_NAME)
+            except (Refused, SecretUnreadable) as fault:
+                raise Unavailable("links", str(fault)) from None
+        return self._key
+
+    async def attempt(self, owners: Sequence[str], day: date) -> list[int]:
+        """Counts an attempt of each, and gives how many there were on this day, in the order of the owners."""
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(*_OVER(day=day - _KEPT))
+            counts = {each: await connection.fetchval(*_ATTEMPT(day=day, owner=each)) for each in sorted(owners)}
+        return [counts[each] for each in owners]
+
+    async def ask(self, asked: Asked, account: Account, by: str, now: datetime, also: Also = nothing_else) -> Link:
+        """The open link of the member with this number, anew where it has none. Raises `LinkRefused`."""
+        place = {"programme": asked.programme, "member_id": asked.member_id}
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(*_ALONE(place=f"exchange link {asked.programme} {asked.member_id}"))
+            before = await connection.fetchrow(*_OPEN(**place, digest=asked.digest))
+            link = None if before is None else _link(before)
+            is_same = before is not None and bool(before["is_same"])
+            check_may_ask(link, is_same=is_same)
+            if await connection.fetchval(*_TAKEN(**place, digest=asked.digest)):
+                raise LinkRefused(LinkFault.NUMBER_LINKED, "this account is linked already")
+            if link is not None and is_same and link.verified_at is not None:
+                return link
+            if link is not None:
+                ended = {"state": LinkState.ENDED.value, "now": now, "by": by, "reason": "asked-anew"}
+                await connection.execute(*_END(link_id=link.link_id, **ended))
+            await connection.execute(*_ENTER(**await self._row(asked, account), now=now, by=by))
+            await also(connection)
+            return _link(await connection.fetchrow(*_FIND(link_id=asked.link_id)))
+
+    async def try_code(self, link_id: UUID, given: bytes, verified: Verified, now: datetime, also: Also) -> Link:
+        """Verifies by the digest of a code. A wrong one counts. Raises `LinkRefused`."""
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            link = _link(await connection.fetchrow(*_HOLD(link_id=link_id)))
+            if link.verified_at is not None or not link.is_open:
+                return link
+            check_code_is_open(link, now)
+            if is_code(await connection.fetchval(*_CODE(link_id=link_id)), given):
+                return await _verify(connection, link, verified, also)
+            tries = await connection.fetchval(*_TRIED(link_id=link_id))
+        raise wrong_code(tries)
+
+    async def verify(self, link_id: UUID, verified: Verified, also: Also) -> Link:
+        """The partner knows the account. Raises `LinkRefused`."""
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            link = _link(await connection.fetchrow(*_HOLD(link_id=link_id)))
+            return await _verify(connection, link, verified, also)
+
+    async def end(self, link_id: UUID, ending: Ending, now: datetime, also: Also = nothing_else) -> Link:
+        """The link as it is then; what had ended before stays as it was."""
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            if await rows_changed(connection, _END(link_id=link_id, now=now, **ending._asdict())):
+                await also(connection)
+            return _link(await connection.fetchrow(*_FIND(link_id=link_id)))
+
+    async def find(self, link_id: UUID) -> Link | None:
+        return await self._read(_FIND(link_id=link_id))
+
+    async def at(self, member_id: str, programme: str) -> Link | None:
+        """The open link of a member at a programme."""
+        return await self._read(_AT(member_id=member_id, programme=programme))
+
+    async def of_number(self, programme: str, number: str) -> Link | None:
+        """The verified link of a number."""
+        digest = number_digest(await self.key(), programme, number)
+        return await self._read(_OF_NUMBER(programme=programme, digest=digest))
+
+    async def of_member(self, member_id: str, most: int) -> Sequence[Link]:
+        """The newest first."""
+        async with passing_failures():
+            return [_link(row) for row in await self._pool.fetch(*_OF_MEMBER(member_id=member_id, most=most))]
+
+    async def accounts(self, link_ids: Sequence[UUID]) -> Mapping[UUID, Account]:
+        """The accounts of links, as far as they are not forgotten."""
+        async with passing_failures():
+            rows = await self._pool.fetch(*_STORED(link_ids=list(link_ids)))
+        return {link_id: await self._account(link_id, number, holder) for link_id, number, holder in rows}
+
+    async def _account(self, link_id: UUID, number: str, holder: str | None) -> Account:
+        try:
+            name = None if holder is None else await self._secrets.read(holder, holder_place(link_id))
+            return Account(await self._secrets.read(number, number_place(link_id)), name)
+        except SecretUnreadable as fault:
+            raise Unavailable("links", str(fault)) from None
+
+    async def _row(self, asked: Asked, account: Account) -> dict[str, Any]:
+        number = await self._secrets.to_store(account.number, number_place(asked.link_id))
+        holder = account.holder
+        if holder is not None:
+            holder = await self._secrets.to_store(holder, holder_place(asked.link_id))
+        return {**asked._asdict(), "number": number, "holder": holder, "shown": shown(account.number)}
+
+    async def _read(self, query: tuple[Any, ...]) -> Link | None:
+        async with passing_failures():
+            row = await self._pool.fetchrow(*query)
+        return None if row is None else _link(row)
+
+
+async def forget_links(connection: Connection, member_id: str, now: datetime) -> int:
+    """Ends the links of a member who is erased, and deletes numbers and digests. In the caller's transaction; gives how
+    many rows there are. Exchanges that are open do not find the account any more.
+    """
+    return await rows_changed(connection, _FORGET(member_id=member_id, now=now))
+
+
+async def _verify(connection: Connection, link: Link, verified: Verified, also: Also) -> Link:
+    """Raises `LinkRefused`."""
+    try:
+        async with connection.transaction():
+            if await rows_changed(connection, _VERIFIED(link_id=link.link_id, **verified._asdict())):
+                await also(connection)
+    except asyncpg.UniqueViolationError:
+        raise LinkRefused(LinkFault.NUMBER_LINKED, "this account is linked already") from None
+    return _link(await connection.fetchrow(*_FIND(link_id=link.link_id)))
+
+
+def _link(row: Sequence[Any]) -> Link:
+    link = Link(*list(row)[: len(Link._fields)])
+    return link._replace(state=LinkState(link.state))
