@@ -7,5 +7,7 @@ COMMANDS: Final = {
     "exchanges books": "books:app",
     "exchanges breaks": "breaks:app",
     "exchanges files": "files:app",
+    "exchanges conform": "conform:conform",
+    "exchanges check-report": "conform:check_report",
     "exchanges partner-sim": "partner_sim:partner_sim",
 }

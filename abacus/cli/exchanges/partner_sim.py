@@ -8,9 +8,9 @@ import typer
 
 from abacus.api.http.limits import HttpLimits
 from abacus.api.server import bound, serve
+from abacus.cli.exchanges.shared_key import Key, checked_key
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
-from abacus.core.webhook_secret import is_webhook_secret
 from abacus.exchanges.partner_sim.partner import ReferencePartner
 from abacus.process import stopped_by_signals
 
@@ -19,7 +19,7 @@ _LIMITS = HttpLimits(connections=0, connections_per_address=0)  # it is alone on
 
 async def partner_sim(
     port: Annotated[int, typer.Option(help="Where it listens, on this machine alone; 0 takes a free port.")],
-    key: Annotated[str, typer.Option(help="The secret of both sides, whsec_…: it signs requests and callbacks.")],
+    key: Key,
     ledger: Annotated[
         Path | None, typer.Option(help="The file of its ledger; without one the ledger ends with the process.")
     ] = None,
@@ -30,13 +30,13 @@ async def partner_sim(
     house_key: Annotated[str, typer.Option(help="The partner's key there.")] = "",
 ) -> None:
     """Run a reference partner until Ctrl-C. It keeps the contract, and misbehaves as `PUT /_behave` asks it to."""
-    if not is_webhook_secret(key):
-        raise Refused("--key: whsec_ and 24 to 64 bytes in base64 are needed")
     if house is not None and not house_key:
         raise Refused("--house needs --house-key, the partner's key there")
-    stop = asyncio.Event()
+    secret, stop = checked_key(key), asyncio.Event()
     listener = bound("127.0.0.1", port, "--port")
-    partner = ReferencePartner(key, SystemClock(), file=ledger, callbacks=callbacks, house=house, house_key=house_key)
+    partner = ReferencePartner(
+        secret, SystemClock(), file=ledger, callbacks=callbacks, house=house, house_key=house_key
+    )
     try:
         with stopped_by_signals(stop):
             typer.echo(f"the reference partner listens on http://127.0.0.1:{listener.getsockname()[1]}")

@@ -84,7 +84,7 @@ class Line:
         parts = URL(checked_url(url, to_private=to_private), encoded=True)
         if parts.query_string:
             raise Refused(f"{url!r}: leave out the query; the paths of the contract are put behind this address")
-        self._origin = parts.origin()
+        self.origin: Final = parts.origin()
         self._root = parts.raw_path.rstrip("/")
         self._resolver = _Checked(resolve, to_private=to_private)
         self._at_once = at_once
@@ -122,7 +122,7 @@ class Line:
     async def _ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes, most_bytes: int) -> Answer:
         async with self._opened().request(
             method,
-            URL(f"{self._origin}{target}", encoded=True),
+            URL(f"{self.origin}{target}", encoded=True),
             data=body or None,
             headers=headers,
             allow_redirects=False,
