@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 from uuid import uuid4
@@ -29,9 +30,12 @@ from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.reading.breaker import Breaker
 from abacus.platform.reading.decide.circuit import Patience
 from tests.support.partner_sim import Partner, partner_sim, today, transfer
+from tests.support.paths import ROOT
 from tests.support.receiver import Receiver, receiving
 
 pytestmark = pytest.mark.once
+
+PEM = ROOT / "tests/support/hooks.example.pem"  # made for these tests, for the name hooks.example
 
 
 @pytest_asyncio.fixture
@@ -224,6 +228,23 @@ async def test_a_name_that_nobody_knows_is_silence() -> None:
     heard = await heard_from(Line("https://partner.example", to_private=False, at_once=2, resolve=resolve))
     assert isinstance(heard, Silence)
     assert "Name or service not known" in heard.why
+
+
+@pytest.mark.parametrize(("name", "is_asked"), [("hooks.example", True), ("other.example", False)])
+async def test_the_certificate_is_checked_against_the_name(name: str, is_asked: bool) -> None:  # noqa: FBT001  # a case
+    own = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    own.load_cert_chain(PEM)
+
+    async def resolve(host: str, port: int) -> Sequence[str]:
+        return ["127.0.0.1"]
+
+    async with receiving(own) as receiver:
+        receiver.answers("503 Busy")
+        url, trust = f"https://{name}:{receiver.port}", ssl.create_default_context(cafile=str(PEM))
+        heard = await heard_from(Line(url, to_private=True, at_once=2, resolve=resolve, trust=trust))
+    assert isinstance(heard, Silence)
+    assert (heard.why == "answered 503") is is_asked, heard.why
+    assert len(receiver.requests) == is_asked
 
 
 @pytest.mark.parametrize("url", ["http://partner.example", "https://127.0.0.1", "https://partner.example/?a=b"])
