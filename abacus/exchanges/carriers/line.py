@@ -117,7 +117,7 @@ class Line:
         except TimeoutError:
             raise NoAnswer(f"no answer within {within_s:g} s") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise NoAnswer(brief(f"{type(error).__name__}: {error}")) from None
+            raise NoAnswer(_in_words(error)) from None
 
     async def _ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes, most_bytes: int) -> Answer:
         async with self._opened().request(
@@ -155,3 +155,16 @@ class Line:
                 trust_env=False,
             )
         return self._session
+
+
+def _in_words(error: Exception) -> str:
+    """Without the bytes that came: they may name an account."""
+    match error:
+        case aiohttp.ClientResponseError():
+            return "what came is no HTTP"
+        case aiohttp.ServerDisconnectedError():
+            return "the connection was cut before an answer came"
+        case aiohttp.ClientPayloadError():
+            return "the connection was cut within the answer"
+        case _:
+            return brief(f"{type(error).__name__}: {error}")
