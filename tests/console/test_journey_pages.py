@@ -23,6 +23,7 @@ from tests.support.hooks import award, post
 
 PAGE: Final = "/journeys-draft"
 _EXAMPLES: Final = Path(__file__).parents[2] / "docs" / "examples"
+LATER: Final = [f"then-{number}{what}" for number in (1, 2, 3) for what in ("", "-at", "-amount")]
 TOML: Final = (_EXAMPLES / "journey-welcome.toml").read_text()
 
 
@@ -149,7 +150,7 @@ async def test_a_draft_is_tried_with_a_member_and_with_a_segment(pool: Pool) -> 
         text = (_EXAMPLES / "journey-back.toml").read_text()
         shown = (await ann.send_for_twin(PAGE, PAGE, text=text, act="check")).json()
         assert [[each["name"] for each in form["fields"]] for form in shown["trial_forms"]] == [
-            ["member", "at", "context-last_order_at", "then"],
+            ["member", "at", "context-last_order_at", *LATER, "then"],
             ["segment"],
         ]
         entry = {"at": "2026-02-01T00:00", "context-last_order_at": "2026-01-10T12:30:00+08:00"}
@@ -175,7 +176,20 @@ async def test_a_draft_is_tried_with_a_member_and_with_a_segment(pool: Pool) -> 
         then = (await open_desk.rooms[ErrandStore].all(["SG"], after=None, limit=9))[0]
         assert then.arguments[-2:] == ["--then=then.json", "--json"]
         assert json.loads(json.loads(then.papers)["then.json"]) == [example]
+        # Or it is chosen, and only the variables are asked for at which the journey looks.
+        open_desk.clock.pass_(seconds=1)
+        order = "transactions/transaction.completed"
+        chosen = {"then-2": order, "then-2-at": "2026-02-03T09:00", "then-2-amount": "12.5"}
+        asked_for = {"member": "bob", "then": json.dumps([example]), **chosen, **entry}
+        await ann.send(PAGE, PAGE, text=text, act="simulate", **asked_for)
+        both = (await open_desk.rooms[ErrandStore].all(["SG"], after=None, limit=9))[0]
+        event, typed_event = json.loads(json.loads(both.papers)["then.json"])
+        assert (f"{event['source']}/{event['type']}", event["member_id"], typed_event) == (order, "bob", example)
+        assert (event["occurred_at"], event["var"]) == ("2026-02-03T09:00:00+08:00", {"amount": "12.5"})
         for act, wrong in (
+            ("simulate", {**chosen, "then-2-amount": "much"}),
+            ("simulate", {**chosen, "then-2-at": "soon"}),
+            ("simulate", {**chosen, "then-2": "shop/opened"}),
             ("simulate", {"member": ""}),
             ("simulate", {"at": "x"}),
             ("simulate", {"then": "{"}),

@@ -72,6 +72,7 @@ class DraftKind(Generic[Document, Around]):
     picture: Callable[[Mapping[str, Any], Placed], Picture] | None = None  # of a document with its faults
     preview: PreviewKind[Document, Around] | None = None
     trials: Sequence[TrialKind[Document]] = ()
+    trials_around: Callable[[Around], Sequence[TrialKind[Document]]] | None = None  # with fields of what is published
     trials_path: str = ""  # before the id of a trial
     tried_at: Callable[[Document], str | None] = lambda _: None  # the page that tries a version, if there is one
 
@@ -80,6 +81,9 @@ class DraftKind(Generic[Document, Around]):
     approved: Callable[[Mapping[str, Any]], Document] | None = (
         None  # what an approval is about; raises `DocumentFaults`
     )
+
+    def trials_in(self, around: Around) -> Sequence[TrialKind[Document]]:
+        return self.trials if self.trials_around is None else self.trials_around(around)
 
     async def surroundings(self, call: Call) -> Around:
         """Raises `Unavailable`."""

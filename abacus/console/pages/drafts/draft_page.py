@@ -142,7 +142,7 @@ class _DraftPages(Generic[Document, Around]):
             draft = await desk.read(read_toml(found.draft.text), around)
             if any(each.act == act for each in drafts.trials) or act in {PREVIEW, _SUBMIT}:
                 call.check(kind.deed, kind.country(draft))
-            await try_draft(call, drafts, act, typed, draft, path=drafts.path)
+            await try_draft(call, drafts, act, typed, draft, path=drafts.path, around=around)
             shown = await self._page(call, found, around, typed)
             if act == _SUBMIT and shown.digest and call.form.get("digest") == shown.digest:
                 return await self._published(call, draft)
@@ -253,7 +253,7 @@ class _DraftPages(Generic[Document, Around]):
             granted=await Grantors(call.reading.pool).beside(draft, call.now) if drafts.is_granted else None,
             digest=_digest(shown.draft.text, difference.against),
             previews=card_of(call, drafts.preview, draft),
-            trial_forms=trial_forms(call, drafts, draft),
+            trial_forms=trial_forms(call, drafts, draft, around),
             trials=await call.part(trials_of(call, drafts, draft)) if drafts.trials else None,
         )
 

@@ -88,11 +88,18 @@ def trial_page(drafts: DraftKind[Document, Around]) -> Callable[[Call], Awaitabl
 
 
 async def try_draft(
-    call: Call, drafts: DraftKind[Document, Around], act: str, typed: Form, draft: Document, *, path: str
+    call: Call,
+    drafts: DraftKind[Document, Around],
+    act: str,
+    typed: Form,
+    draft: Document,
+    *,
+    path: str,
+    around: Around | None = None,
 ) -> See | None:
     """Asks for the trial that the act names, and goes on to the page that shows it. Raises `WrongForm`."""
     kind = drafts.kind
-    for trial in drafts.trials:
+    for trial in _in(drafts, around):
         if trial.act == act:
             file, (options, papers) = f"{kind.word}.toml", trial.order(typed, draft)
             arguments = (kind.command, act, file, *options, "--json")
@@ -132,7 +139,9 @@ async def trials_of(call: Call, drafts: DraftKind[Document, Around], draft: Docu
     return [_trial(drafts, each, done) for each, done in found if done is not None]
 
 
-def trial_forms(call: Call, drafts: DraftKind[Document, Around], draft: Document | None) -> Sequence[TrialForm]:
+def trial_forms(
+    call: Call, drafts: DraftKind[Document, Around], draft: Document | None, around: Around | None = None
+) -> Sequence[TrialForm]:
     """Without a draft while it is at fault."""
     return [
         TrialForm(
@@ -143,8 +152,12 @@ def trial_forms(call: Call, drafts: DraftKind[Document, Around], draft: Document
             note=each.note,
             waits=draft is None,
         )
-        for each in drafts.trials
+        for each in _in(drafts, around)
     ]
+
+
+def _in(drafts: DraftKind[Document, Around], around: Around | None) -> Sequence[TrialKind[Document]]:
+    return drafts.trials if around is None else drafts.trials_in(around)
 
 
 def days_of(typed: Form) -> tuple[date, date]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from abacus.console.decide.journey_picture import Marks, Picture, picture_of
 from abacus.console.pages.drafts.begun import begun_example
 from abacus.console.pages.drafts.draft_kind import DraftKind
-from abacus.console.pages.journeys.journey_trials import TRIALS
+from abacus.console.pages.journeys.journey_trials import TRIALS, journey_trials
 from abacus.documents.form.faults import Placed
 from abacus.documents.form.path import read
 from abacus.engage.journeys.decide.journey import Journey
@@ -43,6 +43,7 @@ JOURNEY_DRAFTS: Final = DraftKind(
     picture=_picture,
     submit="Submit for approval",
     trials=TRIALS,
+    trials_around=lambda around: journey_trials(around.beside.sources),
     trials_path="/journey-trials",
     approval=JOURNEYS.approval,
     approved=_approved,
