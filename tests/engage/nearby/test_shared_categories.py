@@ -55,7 +55,7 @@ async def url(tmp_path: Path) -> AsyncIterator[str]:
 
 @pytest.fixture
 async def shared(url: str) -> AsyncIterator[_Earlier]:
-    async with opened(url, prefix="a-", within_s=1) as cache:
+    async with opened(url, prefix="a-", within_s=10) as cache:
         yield _Earlier(cache)
 
 
@@ -172,5 +172,5 @@ async def test_no_process_is_told_what_it_does_not_know(url: str, data: st.DataO
     who = st.sampled_from([{0}, {1}, {0, 1}])
     asks, alters = st.builds(Ask, st.tuples(st.sampled_from((0, 1)), points)), st.builds(Alter, st.tuples(who, changes))
     steps = data.draw(st.lists(asks | alters, max_size=40))
-    async with opened(url, prefix=uuid.uuid4().hex, within_s=1) as cache:
+    async with opened(url, prefix=uuid.uuid4().hex, within_s=10) as cache:
         await held_to_its_key(_SideBySide(_Earlier(cache)), steps)
