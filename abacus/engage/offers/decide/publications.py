@@ -14,11 +14,11 @@ from abacus.signals.events.types import VariableType
 
 # The countries of places and of regions by their ids, under the words "places" and "regions".
 Spots: TypeAlias = Mapping[str, Mapping[str, str]]
-NO_SPOTS: Final[Spots] = MappingProxyType({"places": MappingProxyType({}), "regions": MappingProxyType({})})
+_NO_SPOTS: Final[Spots] = MappingProxyType({"places": MappingProxyType({}), "regions": MappingProxyType({})})
 
 
 async def _none_there(_: Mapping[str, Collection[str]]) -> Spots:
-    return NO_SPOTS
+    return _NO_SPOTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class OfferPublications:
     segments: Collection[str] = frozenset()
     externals: Mapping[str, VariableType] = field(default_factory=dict)
     pools: Mapping[str, str] = field(default_factory=dict)
-    spots: Spots = field(default_factory=lambda: NO_SPOTS)
+    spots: Spots = field(default_factory=lambda: _NO_SPOTS)
     seek: Callable[[Mapping[str, Collection[str]]], Awaitable[Spots]] = field(default=_none_there, compare=False)
 
     def with_drafts(
