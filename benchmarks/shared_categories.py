@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from abacus.api.nearby.told import offers_told
+from abacus.api.nearby.told import Parts
 from abacus.core.clock import SystemClock
 from abacus.engage.nearby.nearby import Nearby
 from abacus.engage.nearby.offers_here import OffersHere
@@ -97,7 +97,7 @@ class _Process:
         )
         ground = StandingGround(regions(*drawn), *laid_out)
         self._caches = Caches(clock, shared=shared, settings={})
-        here = OffersHere(qualifier, index, ground.maps, self._caches, clock=clock, write=offers_told)
+        here = OffersHere(qualifier, index, ground.maps, self._caches, clock=clock, writer=Parts())
         self._nearby = Nearby(ground, here, index, self._caches, clock=clock)
 
     async def asked(self, points: Sequence[Point]) -> _Costs:
