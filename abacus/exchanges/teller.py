@@ -1,14 +1,18 @@
-"""Follows the trail of exchanges, in the order of transactions, and enters what is told of each turn. A turn that is
-read twice is told once.
+"""Follows the trail of exchanges, in the order of transactions, and enters what is told of each turn: to partners, and
+to members. A turn that is read twice is told once.
 """
 
+from collections.abc import Sequence
+from datetime import timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
 from abacus.core.clock import Clock
-from abacus.exchanges.decide.exchange import State, Turn
-from abacus.exchanges.decide.telling import webhook_message
+from abacus.engage.notify.notices import Notices
+from abacus.exchanges.decide.exchange import Exchange, State, Turn
+from abacus.exchanges.decide.telling import notice, webhook_message
 from abacus.exchanges.exchange_rows import of_ids
+from abacus.exchanges.settler import VersionOf
 from abacus.intake.partners.webhooks.outbox import enter
 from abacus.platform.following.cursor import Cursor, Walk
 from abacus.platform.following.leader import Leader
@@ -18,6 +22,7 @@ from abacus.platform.postgres import Connection, Pool
 IDLE_S: Final = 0.2
 LEASE: Final = "abacus exchanges told"
 _BATCH: Final = 500
+_GATHERED_FOR: Final = timedelta(seconds=5)
 
 
 class _Position(NamedTuple):
@@ -32,10 +37,12 @@ _START: Final = _Position("0", UUID(int=0), 0)
 
 
 class Teller:
-    """The messages and the cursor are written in one transaction."""
+    """The messages to partners and the cursor are written in one transaction, after the notices to members."""
 
-    def __init__(self, pool: Pool, clock: Clock) -> None:
+    def __init__(self, pool: Pool, clock: Clock, version_of: VersionOf, notices: Notices) -> None:
         self._pool = pool
+        self._version_of = version_of
+        self._notices = notices
         self._clock = clock
         self._walk = Walk("exchange_turn", Turn, _START, batch=_BATCH)
         self._cursor = Cursor("exchange_cursor", "follower", "told", _START)
@@ -51,11 +58,28 @@ class Teller:
             turns = [each._replace(state=State(each.state)) for each in following.rows]
             exchanges = await of_ids(connection, {each.exchange_id for each in turns})
             told = [webhook_message(exchanges[each.exchange_id], each) for each in turns]
+            await self._tell_members([(exchanges[each.exchange_id], each) for each in turns])
             await enter(self._pool, connection, [each for each in told if each is not None], now)
             await self._cursor.move(connection, position, following.reached, now)
         return len(turns)
 
+    async def _tell_members(self, turns: Sequence[tuple[Exchange, Turn]]) -> None:
+        made = []
+        for exchange, turn in turns:
+            if exchange.programme:
+                programme = await self._version_of(exchange.programme, exchange.version)
+                made.append(notice(exchange, turn, programme.unit))
+        await self._notices.enter([each for each in made if each is not None], gathered_for=_GATHERED_FOR)
 
-def teller(pool: Pool, clock: Clock, health: WorkerHealth, *, idle_s: float = IDLE_S) -> Leader:
+
+def teller(
+    pool: Pool,
+    clock: Clock,
+    health: WorkerHealth,
+    version_of: VersionOf,
+    notices: Notices,
+    *,
+    idle_s: float = IDLE_S,
+) -> Leader:
     """One of several processes works, the others stand by."""
-    return Leader(pool, LEASE, Teller(pool, clock).step, health, idle_s=idle_s)
+    return Leader(pool, LEASE, Teller(pool, clock, version_of, notices).step, health, idle_s=idle_s)

@@ -1,18 +1,21 @@
-"""Partners are told of each turn of the exchanges that they asked for, once, in its order."""
+"""Partners are told of each turn of the exchanges that they asked for, and members of what is of use to them, once."""
 
 from uuid import uuid4
 
 import orjson
 import pytest
 
+from abacus.engage.notify.notices import Notices
 from abacus.exchanges.decide.exchange import Exchange, State, Turn
+from abacus.exchanges.decide.inbound import buried
+from abacus.exchanges.decide.programme import Programme
 from abacus.exchanges.exchange_rows import enter, tell
 from abacus.exchanges.teller import Teller
 from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.encryption import Secrets
 from abacus.platform.postgres import Pool
-from tests.support.exchanged import NOW, exchange
+from tests.support.exchanged import NOW, SKYMILES, exchange
 from tests.support.exchanges import enter_partner
 from tests.support.fixed_clock import FixedClock
 
@@ -22,8 +25,13 @@ def _turn(of: Exchange, n: int, state: State, reason: str | None = None) -> Turn
 
 
 async def _step(pool: Pool) -> int:
+    clock = FixedClock(NOW)
+
+    async def version_of(_: str, __: int) -> Programme:
+        return SKYMILES
+
     async with pool.acquire() as connection:
-        return await Teller(pool, FixedClock(NOW)).step(connection)
+        return await Teller(pool, clock, version_of, Notices(pool, clock)).step(connection)
 
 
 async def _told(pool: Pool) -> list[tuple[int, str, str]]:
@@ -31,6 +39,11 @@ async def _told(pool: Pool) -> list[tuple[int, str, str]]:
     told = [orjson.loads(row["body"]) for row in rows]
     assert {each["type"] for each in told} <= {"exchange.changed"}
     return sorted((each["data"]["turn"], each["data"]["state"], each["data"]["words"]) for each in told)
+
+
+async def _said(pool: Pool) -> list[tuple[str, str | None]]:
+    rows = await pool.fetch("select part from notice where member_id = 'bob' order by seq")
+    return [(each["step"], each["reason"]) for each in (orjson.loads(row["part"]) for row in rows)]
 
 
 @pytest.fixture
@@ -59,9 +72,10 @@ async def test_each_turn_is_told_once_in_words(pool: Pool, asked: Exchange) -> N
     told = await _told(pool)
     assert [each[:2] for each in told] == [(each.n, each.state) for each in turns]
     assert told[3][2] == "the points are free again: the account is closed"
+    assert await _said(pool) == [("begun", None), ("off", "account-closed")]
     await pool.execute("update exchange_cursor set xid = '0'")  # as after a restored backup
     assert await _step(pool) == 4
-    assert len(await _told(pool)) == 4
+    assert (len(await _told(pool)), len(await _said(pool))) == (4, 2)
 
 
 async def test_what_people_asked_for_is_told_to_no_partner(pool: Pool, asked: Exchange) -> None:
@@ -71,3 +85,12 @@ async def test_what_people_asked_for_is_told_to_no_partner(pool: Pool, asked: Ex
         await tell(connection, [_turn(by_hand, 1, State.HELD), _turn(asked, 1, State.HELD)])
     assert await _step(pool) == 2
     assert [each[0] for each in await _told(pool)] == [1]
+    assert len(await _said(pool)) == 2
+
+
+async def test_a_tombstone_of_an_id_that_was_never_asked_for_is_told_to_its_partner_alone(pool: Pool) -> None:
+    row = buried("shop", "x-1", NOW)
+    await enter(pool, [row])
+    async with pool.acquire() as connection:
+        await tell(connection, [_turn(row, 1, State.DROPPED, "cancelled")])
+    assert await _step(pool) == 1

@@ -22,7 +22,7 @@ class MessageKind(StrEnum):
     """What messages are about. The list is closed: caps name it, and metrics count by it."""
 
     MARKETING = "marketing"  # what campaigns say, and journeys that do not say another kind
-    SERVICE = "service"  # what journeys say that are of service, and no advertisement; codes
+    SERVICE = "service"  # what journeys say that are of service, and no advertisement; codes, and steps of exchanges
     EARNED = "earned"
     EXPIRED = "expired"
     EXPIRING = "expiring"
@@ -36,6 +36,7 @@ _KINDS: Final[Mapping[NewsKind, MessageKind]] = {
     NewsKind.TIER_CHANGED: MessageKind.TIER_CHANGED,
     NewsKind.CAMPAIGN: MessageKind.MARKETING,
     NewsKind.EXCHANGE_CODE: MessageKind.SERVICE,
+    NewsKind.EXCHANGED: MessageKind.SERVICE,
 }
 
 

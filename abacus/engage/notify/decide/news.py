@@ -23,6 +23,7 @@ class NewsKind(StrEnum):
     TIER_CHANGED = "tier_changed"
     CAMPAIGN = "campaign"
     EXCHANGE_CODE = "exchange_code"
+    EXCHANGED = "exchanged"
 
 
 class _About(BaseModel):
@@ -143,7 +144,31 @@ class ExchangeCode(_About):
     minutes: int
 
 
-News = Earned | Expired | Expiring | TierChanged | Campaigned | ExchangeCode
+class ExchangeStep(StrEnum):
+    """How far an exchange has come, as its member sees it."""
+
+    BEGUN = "begun"  # the points are held
+    DONE = "done"  # both sides have their points
+    OFF = "off"  # the points are free again, or nothing comes
+    BACK = "back"  # the partner has taken it back, and the points are back
+
+
+class Exchanged(_About):
+    """An exchange has come a step further: points of the member `out` to a partner, or of the partner `in`, which calls
+    its own `unit`. `reason` says why it is off, by a word of the contract with partners or of ours.
+    """
+
+    kind: Literal[NewsKind.EXCHANGED] = NewsKind.EXCHANGED
+    exchange: str
+    direction: Literal["out", "in"]
+    step: ExchangeStep
+    points: int
+    theirs: int
+    unit: str
+    reason: str | None = None
+
+
+News = Earned | Expired | Expiring | TierChanged | Campaigned | ExchangeCode | Exchanged
 TaggedNews = Annotated[News, Field(discriminator="kind")]
 NEWS_LIST_JSON: Final[TypeAdapter[list[News]]] = TypeAdapter(list[TaggedNews])
 NEWS_JSON: Final[TypeAdapter[News]] = TypeAdapter(TaggedNews)
@@ -151,6 +176,7 @@ NEWS_JSON: Final[TypeAdapter[News]] = TypeAdapter(TaggedNews)
 # The most important kind comes first in a message, and gives it its title.
 _ORDER: Final = (
     NewsKind.EXCHANGE_CODE,
+    NewsKind.EXCHANGED,
     NewsKind.CAMPAIGN,
     NewsKind.TIER_CHANGED,
     NewsKind.EXPIRING,
@@ -207,6 +233,22 @@ SAMPLES: Final[dict[NewsKind, Sequence[News]]] = {
         ),
     ),
     NewsKind.EXCHANGE_CODE: (ExchangeCode(program="GRP", country="SG", unit="miles", code="012345", minutes=10),),
+    NewsKind.EXCHANGED: tuple(
+        Exchanged(
+            program="GRP",
+            country="SG",
+            exchange="3f6b1c9e-6a0b-4b1f-9a53-0d5d7f0c7a02",
+            direction=direction,
+            step=step,
+            points=points,
+            theirs=1000,
+            unit="miles",
+            reason=reason,
+        )
+        for direction in ("out", "in")
+        for step in ExchangeStep
+        for points, reason in ((2500, None), (1, "account-closed"), (2, "a-reason-of-theirs"))
+    ),
     NewsKind.CAMPAIGN: (
         Campaigned(
             campaign="third_order",
@@ -230,17 +272,22 @@ def fields_of(kind: NewsKind) -> frozenset[str]:
     return frozenset(type(SAMPLES[kind][0]).model_fields) - {"kind"}
 
 
-Subject: TypeAlias = tuple[NewsKind, str, date | None]
+Subject: TypeAlias = tuple[NewsKind, str, date | str | None]
 
 
 def subject_of(news: News) -> Subject:
     """What the news is about: all news of one subject becomes one."""
-    return news.kind, news.program, news.expires_on if isinstance(news, Expiring) and news.lifetime else None
+    about: date | str | None = None
+    if isinstance(news, Expiring) and news.lifetime:
+        about = news.expires_on
+    elif isinstance(news, Exchanged):
+        about = news.exchange
+    return news.kind, news.program, about
 
 
 def merged(news: Iterable[News]) -> list[News]:
     """Merge news, given in the order of time, into one for each kind and program; the most important comes first. Lots
-    that will expire on different days stay apart.
+    that will expire on different days stay apart, and so do exchanges.
     """
     merged_news: dict[Subject, News] = {}
     for each in news:
@@ -257,7 +304,7 @@ def _merge(first: News, then: News) -> News:
         return then.model_copy(update={"points": first.points + then.points, "count": first.count + then.count})
     if isinstance(first, TierChanged):
         return then.model_copy(update={"from_tier": first.from_tier})
-    return then  # the later word on when points will expire
+    return then  # the later word on when points will expire, and on an exchange
 
 
 def _by_day(lots: Iterable[Portion]) -> tuple[Portion, ...]:
