@@ -15,8 +15,7 @@ from abacus.engage.offers.decide.armed import Armed
 from abacus.engage.offers.decide.ask import Ask, Counted, Shown
 from abacus.engage.offers.decide.asker import Asker, Question
 from abacus.engage.offers.decide.offer_index import OfferIndex
-from abacus.engage.offers.decide.purchase import Purchases
-from abacus.engage.offers.decide.saving import rounded_units
+from abacus.engage.offers.decide.purchase import Purchases, typical_units
 from abacus.engage.offers.decide.spot import spot_of
 from abacus.engage.offers.qualifier import OtherCountry, Qualifier
 from abacus.platform.reading.caches import Caches
@@ -172,7 +171,7 @@ class OffersHere:
         if known is not None and known[0] is card and known[1] is map_:
             return known[2]
         currency = card.card.currency
-        purchase = rounded_units(map_.typical_purchase, currency)
+        purchase = typical_units(card.card, map_.typical_purchase)
         priced = Priced(card.name, currency, purchase, frozenset(card.card.verticals))
         self._priced[country] = card, map_, priced
         return priced

@@ -10,7 +10,7 @@ from abacus.core.errors import Absent, Unavailable
 from abacus.platform.metrics import CACHE_BYTES, CACHE_ENTRIES
 from abacus.platform.reading.answer_cache import AnswerCache
 from abacus.platform.reading.decide.shelf import OF_A_TAG, OVERHEAD
-from tests.platform.reading.answering import LIVES, NOON, ROUTE, Scene, asking, away
+from tests.platform.reading.answering import LIVES, NOON, ROUTE, Dish, Scene, asking, away
 
 
 async def test_an_answer_is_fresh_then_stale_while_it_is_refreshed() -> None:
@@ -28,6 +28,20 @@ async def test_an_answer_is_fresh_then_stale_while_it_is_refreshed() -> None:
     await scene.rests()
     assert await scene.ask("pho") == (2, 0)
     assert scene.begun["pho"] == 2
+
+
+async def test_of_many_keys_the_fresh_answers_are_told_at_once() -> None:
+    scene = Scene()
+    await scene.ask("pho")
+    scene.passes(4)
+    await scene.ask("rice")
+    pho, rice = Dish("pho", 1), Dish("rice", 1)
+    assert scene.cache.fresh(["rice", "soup", "pho"]) == ([rice, None, pho], 4)
+    scene.passes(7)  # the first is stale: it is for `get` to refresh it
+    assert scene.cache.fresh(["pho", "rice"]) == ([None, rice], 7)
+    assert scene.cache.fresh([]) == ([], 0)
+    scene.change("rice")
+    assert scene.cache.fresh(["rice"]) == ([None], 0)
 
 
 async def test_an_answer_that_nobody_asked_for_in_its_time_is_computed_anew() -> None:

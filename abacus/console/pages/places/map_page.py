@@ -26,7 +26,7 @@ from abacus.core.errors import SetAside
 from abacus.core.fields import DocumentFaults
 from abacus.engage.offers.decide.ask import Ask, Shown
 from abacus.engage.offers.decide.currencies import money_text
-from abacus.engage.offers.decide.saving import rounded_units
+from abacus.engage.offers.decide.purchase import typical_units
 from abacus.engage.offers.decide.spot import purchase_at
 from abacus.engage.offers.preview import MOST, Fitting, OfferPreview
 from abacus.engage.offers.qualifier import OtherCountry
@@ -197,7 +197,7 @@ async def _found(call: Call, card: PublishedCard, at: Point, member: str | None)
     """Raises `WrongForm` and `Unavailable`."""
     regions, maps = call.rooms[RegionDirectory].value(), call.rooms[MapDirectory].value()
     opening, currency = Opening(call.now, maps), card.card.currency
-    price = rounded_units(maps.of(card.card.scope).typical_purchase, currency)
+    price = typical_units(card.card, maps.of(card.card.scope).typical_purchase)
     near = await call.rooms[PlaceDesk].nearest(at, _NEAR, card.card.scope)
     items = [purchase_at(spot_among(regions, place), price, currency) for place, _ in near]
     offered = await _offered(call, [Ask(card, [each], member_id=member) for each in items])

@@ -13,9 +13,12 @@ from abacus.core.errors import SetAside
 from abacus.core.points import MAX_POINTS, Rounding
 from abacus.engage.offers.decide.basket import Item
 from abacus.engage.offers.decide.currencies import decimals_of, exact_units
-from abacus.pricing.decide.card import PublishedCard, RateCard
+from abacus.engage.offers.decide.saving import half_up, rounded_units
+from abacus.pricing.decide.card import BASE_TIER, PublishedCard, RateCard
 from abacus.pricing.decide.formula import rate_of
+from abacus.signals.places.decide.country_map import TYPICAL_POINTS
 
+_MOST_UNITS: Final = 10**15
 VERTICAL: Final = "vertical"
 PAYMENT_TYPE: Final = "payment_type"
 
@@ -69,6 +72,20 @@ def earned(units: int, earning: Earning | None) -> int | None:
         return None
     points = (units * earning.of_units + earning.constant) // earning.over
     return points if points <= MAX_POINTS else None
+
+
+def typical_units(card: RateCard, said: Decimal | None) -> int:
+    """What is typically spent at once, in the smallest units of the currency: what somebody has said, or else what
+    earns `TYPICAL_POINTS` where the card gives least. No sum of money would fit every currency; the figures of a card
+    fit its own.
+    """
+    if said is not None:
+        return rounded_units(said, card.currency)
+    rate = Fraction(card.eppf) * Fraction(card.tiers.get(BASE_TIER, 1))
+    for multipliers in (card.verticals, card.payment_types):
+        rate *= Fraction(min((each for each in multipliers.values() if each), default=Decimal(1)))
+    exact = TYPICAL_POINTS * 10 ** decimals_of(card.currency) / (rate or 1)
+    return min(max(1, half_up(exact.numerator, exact.denominator)), _MOST_UNITS)
 
 
 def worth_of_a_point(published: PublishedCard) -> Fraction | None:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 USUAL_SHARE: Final = 10
-USUAL_PURCHASE: Final = Decimal(20)
+TYPICAL_POINTS: Final = 20  # that a typical purchase earns where no country team has said what it costs
 
 
 class Following(NamedTuple):
@@ -29,15 +29,15 @@ USUAL_FOLLOWING: Final = Following()
 class CountryMap:
     """A version of the map of a country. `kinds` has the usual priority of each kind of regions. A load that changes
     more than `second_person_above` hundredths of the regions takes a second person. Offers at a place are ranked by
-    what they save of a `typical_purchase`, in the currency of the country's card. `holidays` are the days that hours of
-    places call PH.
+    what they save of a `typical_purchase`, in the currency of the country's card; None leaves it to the card.
+    `holidays` are the days that hours of places call PH.
     """
 
     country: str
     timezone: str
     kinds: Mapping[str, int] = field(default_factory=dict)
     second_person_above: int = USUAL_SHARE
-    typical_purchase: Decimal = USUAL_PURCHASE
+    typical_purchase: Decimal | None = None
     holidays: frozenset[date] = frozenset()
     positions: Following = USUAL_FOLLOWING
     version: int = 0

@@ -11,12 +11,13 @@ from abacus.core.points import plain
 from abacus.documents.decide.texts import faults_of_text
 from abacus.documents.decide.version_words import Labels
 from abacus.pricing.decide.figures import amount
-from abacus.signals.places.decide.country_map import USUAL_FOLLOWING, USUAL_PURCHASE, USUAL_SHARE, CountryMap, Following
+from abacus.signals.places.decide.country_map import TYPICAL_POINTS, USUAL_FOLLOWING, USUAL_SHARE, CountryMap, Following
 
 LABELS: Final = Labels("map", COUNTRY_PATTERN, "SG")
 KIND_PATTERN: Final = "[a-z][a-z0-9_]{0,31}"
 MOST_KINDS: Final = 50
 MOST_HOLIDAYS: Final = 400
+BY_THE_CARD: Final = f"what earns {TYPICAL_POINTS} points where the rate card gives least"
 _DAY: Final = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 HIGHEST_PRIORITY: Final = 1_000
 LARGEST_SHARE: Final = 50
@@ -38,7 +39,7 @@ def parse_map(document: Mapping[str, object]) -> CountryMap:
         timezone=top.read("timezone", fields.time_zone, "UTC"),
         kinds=_kinds(top.table("kinds", optional=True)),
         second_person_above=top.read_if_there("second_person_above", fields.whole(0, LARGEST_SHARE), USUAL_SHARE),
-        typical_purchase=top.read_if_there("typical_purchase", amount, USUAL_PURCHASE),
+        typical_purchase=top.read_if_there("typical_purchase", amount, None),
         holidays=top.read_if_there("holidays", _holidays, frozenset()),
         positions=_following(top.table("positions", optional=True)),
     )
@@ -53,7 +54,7 @@ def to_document(map_: CountryMap) -> dict[str, object]:
     document: dict[str, object] = {"country": map_.country, "timezone": map_.timezone}
     if map_.second_person_above != USUAL_SHARE:
         document["second_person_above"] = map_.second_person_above
-    if plain(map_.typical_purchase) != plain(USUAL_PURCHASE):
+    if map_.typical_purchase is not None:
         document["typical_purchase"] = plain(map_.typical_purchase)
     if map_.holidays:
         document["holidays"] = [day.isoformat() for day in sorted(map_.holidays)]
@@ -70,7 +71,7 @@ def described(map_: CountryMap) -> Iterator[tuple[str, str]]:
     yield "country", map_.country
     yield "timezone", map_.timezone
     yield "second_person_above", f"{map_.second_person_above} % of the regions"
-    yield "typical_purchase", plain(map_.typical_purchase)
+    yield "typical_purchase", BY_THE_CARD if map_.typical_purchase is None else plain(map_.typical_purchase)
     yield "holidays", ", ".join(day.isoformat() for day in sorted(map_.holidays)) or "none"
     for kind, priority in map_.kinds.items():
         yield f"kinds.{kind}", f"priority {priority}"

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from abacus.core.points import plain
 from abacus.documents.form.of_country import COUNTRY, clock
 from abacus.documents.form.types import (
     Amount,
@@ -20,8 +19,9 @@ from abacus.documents.form.types import (
 )
 from abacus.documents.form.zones import ZONES, zone_options
 from abacus.pricing.decide.countries import Countries
-from abacus.signals.places.decide.country_map import USUAL_FOLLOWING, USUAL_PURCHASE, USUAL_SHARE
+from abacus.signals.places.decide.country_map import USUAL_FOLLOWING, USUAL_SHARE
 from abacus.signals.places.decide.map_document import (
+    BY_THE_CARD,
     FARTHEST_M,
     HIGHEST_PRIORITY,
     KIND_PATTERN,
@@ -66,7 +66,7 @@ MAP_FORM: Final = Form(
             help="In the currency of the country's rate card: offers at a place are ranked by what they save of it.",
             begins="offers at a place are ranked",
             says="by what they save of {}",
-            usual=plain(USUAL_PURCHASE),
+            usual=BY_THE_CARD,
         ),
         Field(
             name="holidays",
