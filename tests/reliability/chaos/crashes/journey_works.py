@@ -179,7 +179,7 @@ class JourneyEntriesLate(Work):
     passes: ClassVar = frozenset(
         {Stage.RECEIVE, Stage.DECIDE, Stage.BEGIN, Stage.INSERT, Stage.COMMIT, Stage.OFFSET_COMMIT}
     )
-    paces: ClassVar = {**ASKED_EACH_TIME, "abacus.engage.journeys.late_entries:_IDLE_S": 0.3}
+    paces: ClassVar = {**ASKED_EACH_TIME, "abacus.engage.journeys.waiting_list:_IDLE_S": 0.3}
 
     async def lay_out(self) -> None:
         now, self._name = datetime.now(UTC), f"late_{self.mark}"
