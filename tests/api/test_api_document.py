@@ -51,6 +51,7 @@ def _has_example(content: dict[str, Any], schemas: dict[str, Any]) -> bool:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(400)
 async def test_the_api_is_as_its_document_says_to_a_partner(house: House, tmp_path: Path) -> None:
     """Documents of every kind are refused to partners in one place; those of journeys stand for all."""
     async with shop(house, "awarder") as opened:
@@ -59,6 +60,7 @@ async def test_the_api_is_as_its_document_says_to_a_partner(house: House, tmp_pa
 
 
 @pytest.mark.long
+@pytest.mark.timeout(400)
 async def test_the_api_is_as_its_document_says_to_a_person(house: House, tmp_path: Path) -> None:
     """The operations that are for people, too."""
     key = await hire(house.pool, "ann", "admin")

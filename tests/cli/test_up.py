@@ -147,6 +147,7 @@ async def send(addresses: dict[str, str], transaction: dict[str, Any]) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(400)  # two stacks start
 async def test_up_serves_and_its_ledger_survives_a_restart() -> None:
     with tempfile.TemporaryDirectory(prefix="abacus-up-") as data_dir:
         async with up(data_dir) as addresses:
@@ -240,6 +241,7 @@ def plain_counts(messages: int) -> dict[str, int]:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(400)
 async def test_the_demo_counts_every_message_and_again_awards_nothing_new_and_shows_how() -> None:
     with tempfile.TemporaryDirectory(prefix="abacus-demo-") as data_dir:
         first = (await abacus("demo", "--transactions", "500", "--data-dir", data_dir, "--json")).json

@@ -69,6 +69,7 @@ async def ask_for_cost(window: Window) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(400)
 async def test_a_month_is_closed(browser: Browser, house: House) -> None:
     await two_months(house)
     async with (

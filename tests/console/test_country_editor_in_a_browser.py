@@ -17,6 +17,7 @@ MEAL = {"vertical": "food", "member_id": "bob"}
 
 
 @pytest.mark.long
+@pytest.mark.timeout(400)
 async def test_an_idea_becomes_a_campaign_that_awards(browser: Browser, house: House) -> None:
     async with office(browser, house.pool) as open_office, running(open_office.desk, house):
         desk = open_office.desk

@@ -76,7 +76,7 @@ async def abacus_process(*arguments: str, env: dict[str, str] | None = None) -> 
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
-    out, err = await asyncio.wait_for(process.communicate(), 120)
+    out, err = await asyncio.wait_for(process.communicate(), 300)
     return Ran(process.returncode or 0, out.decode(), err.decode())
 
 
