@@ -1,7 +1,7 @@
 """The one door to links: asked for, verified, used and ended here, with the log of what people do."""
 
 import secrets as randomness
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, timedelta
 from typing import Final, NamedTuple, Protocol
 from uuid import UUID, uuid4
@@ -85,6 +85,7 @@ class LinkDesk:
         self._port_of = port_of
         self._notices = notices
         self._attempts = attempts
+        self._countries: dict[str, str] = {}  # a programme never changes it
         self._accounts = Recent[UUID, Account](_MOST_KEPT)
 
     def programme(self, name: str) -> Programme:
@@ -149,27 +150,36 @@ class LinkDesk:
         """The newest first, ended ones too."""
         return await self._store.of_member(member_id, _MOST_SHOWN)
 
+    async def countries(self, links: Collection[_Of]) -> Mapping[str, str]:
+        """The country of each programme of these links."""
+        if missing := {each.programme for each in links} - self._countries.keys():
+            self._countries |= await self._store.countries(missing)
+        return self._countries
+
     async def usable(self, member_id: str, programme: str) -> Link:
         """The member's link, if it may be used now."""
         return check_usable(await self._store.at(member_id, programme), programme, self._clock.now())
 
     async def of_number(self, programme: str, number: str) -> Link | None:
-        """The verified link of a partner's number; whether it may be used, `check_usable` tells."""
+        """The verified link of a partner's number, or of the id of a link in its place; whether it may be used,
+        `check_usable` tells.
+        """
         return await self._store.of_number(programme, number)
 
     async def account_of(self, link_id: UUID) -> Account:
         """The account of a link, ended or not."""
-        return (await self.accounts_of([link_id]))[link_id]
+        found = (await self.accounts_of([link_id])).get(link_id)
+        if found is None:
+            raise LinkRefused(LinkFault.NO_LINK, "the account was forgotten")
+        return found
 
     async def accounts_of(self, link_ids: Sequence[UUID]) -> Mapping[UUID, Account]:
-        """The accounts of links, ended or not, each read once and kept for a while."""
+        """The accounts of links, ended or not, that were not forgotten; each is read once and kept for a while."""
         kept = {each: account for each in link_ids if (account := self._accounts.get(each)) is not None}
         if missing := [each for each in link_ids if each not in kept]:
             found = await self._store.accounts(missing)
-            for each in missing:
-                if each not in found:
-                    raise LinkRefused(LinkFault.NO_LINK, "the account was forgotten")
-                self._accounts.put(each, found[each])
+            for each, account in found.items():
+                self._accounts.put(each, account)
             kept |= found
         return kept
 

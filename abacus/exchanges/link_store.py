@@ -1,6 +1,7 @@
 """Links in Postgres. A number lies there encrypted, and is found by its digest."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from datetime import date, datetime, timedelta
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -61,6 +62,10 @@ _OF_NUMBER: Final = Statement(f"""
 select {_LINK} from exchange_link
 where programme = :programme and digest = :digest and ended_at is null and verified_at is not null
 """)
+_OF_ID: Final = Statement(f"""
+select {_LINK} from exchange_link
+where programme = :programme and link_id = :link_id and ended_at is null and verified_at is not null
+""")
 _STORED: Final = Statement("""
 select link_id, number, holder from exchange_link where link_id = any(:link_ids::uuid[]) and number is not null
 """)
@@ -88,6 +93,10 @@ update exchange_link set digest = null, number = null, holder = null, shown = ''
     state = case when ended_at is null then 'ended' else state end,
     reason = case when ended_at is null then 'erased' else reason end
 where member_id = :member_id
+""")
+# A name belongs to its first country.
+_COUNTRIES: Final = Statement("""
+select distinct name, country from exchange_programme where name = any(:names::text[])
 """)
 _OVER: Final = Statement("delete from exchange_link_attempt where day < :day")
 _ATTEMPT: Final = Statement("""
@@ -212,7 +221,9 @@ class LinkStore:
         return await self._read(_AT(member_id=member_id, programme=programme))
 
     async def of_number(self, programme: str, number: str) -> Link | None:
-        """The verified link of a number."""
+        """The verified link of a number, or of the id of a link in its place."""
+        with suppress(ValueError):
+            return await self._read(_OF_ID(programme=programme, link_id=UUID(number)))
         digest = number_digest(await self.key(), programme, number)
         return await self._read(_OF_NUMBER(programme=programme, digest=digest))
 
@@ -220,6 +231,11 @@ class LinkStore:
         """The newest first."""
         async with passing_failures():
             return [_link(row) for row in await self._pool.fetch(*_OF_MEMBER(member_id=member_id, most=most))]
+
+    async def countries(self, programmes: Collection[str]) -> Mapping[str, str]:
+        """The country of each programme, whether it is in force or not."""
+        async with passing_failures():
+            return dict(await self._pool.fetch(*_COUNTRIES(names=list(programmes))))
 
     async def accounts(self, link_ids: Sequence[UUID]) -> Mapping[UUID, Account]:
         """The accounts of links, as far as they are not forgotten."""

@@ -57,9 +57,9 @@ def programme(**changed: Any) -> Programme:
     return parse_programme({**SKYMILES, **changed}, around()).numbered(1)
 
 
-async def enter_partner(pool: Pool, clock: Clock, name: str = "skyline") -> None:
-    """A partner whose programmes can be published."""
-    partner = Partner(
+def a_partner(name: str, clock: Clock) -> Partner:
+    """A partner that may award by transactions."""
+    return Partner(
         partner_id=name,
         name=name.title(),
         fixed_points=False,
@@ -72,7 +72,11 @@ async def enter_partner(pool: Pool, clock: Clock, name: str = "skyline") -> None
         created_by="person:ann",
         disabled_at=None,
     )
-    await PartnerStore(pool, clock).create(partner, Limits(), LIVE_KEY.new())
+
+
+async def enter_partner(pool: Pool, clock: Clock, name: str = "skyline") -> None:
+    """A partner whose programmes can be published."""
+    await PartnerStore(pool, clock).create(a_partner(name, clock), Limits(), LIVE_KEY.new())
 
 
 async def run_programme(pool: Pool, document: Mapping[str, Any] = SKYMILES) -> Programme:

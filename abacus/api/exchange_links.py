@@ -1,0 +1,234 @@
+"""The routes by which members link their accounts at partners: asked for, verified, seen and ended."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+from fastapi import APIRouter, Path, Request
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
+
+from abacus.api.answer_schemas import with_example
+from abacus.api.answers import json_answer
+from abacus.api.api_problem import ApiProblem
+from abacus.api.auth import Call, PersonCall, caller_of
+from abacus.api.lean import LeanRoute, read_body
+from abacus.api.route_description import MemberId, answered, described
+from abacus.documents.decide.heading import NAME_PATTERN
+from abacus.exchanges.decide.link import CODE_PATTERN, NUMBER_PATTERN, Link, LinkFault, LinkRefused, LinkState
+from abacus.exchanges.link_desk import LinkDesk, Wanted
+from abacus.exchanges.types import Account
+from abacus.people.types.deed import Deed
+
+router = APIRouter(prefix="/v1", tags=["exchange-links"], route_class=LeanRoute, default_response_class=Response)
+
+LinkId = Annotated[UUID, Path()]
+_LONGEST_NAME: Final = 200
+_EXAMPLE: Final[dict[str, Any]] = {
+    "link_id": "5b1f6c4e-1b7a-4f0e-9a55-2f5a6c0c7a11",
+    "programme": "skymiles",
+    "member_id": "bob",
+    "number": "…5678",
+    "status": "cooling",
+    "reason": None,
+    "asked_at": "2026-11-27T09:00:00Z",
+    "code_until": None,
+    "verified_at": "2026-11-27T09:01:00Z",
+    "usable_from": "2026-11-28T09:01:00Z",
+    "ended_at": None,
+}
+
+# The problem of each fault.
+_PROBLEMS: Final[Mapping[LinkFault, str]] = {
+    LinkFault.NO_PROGRAMME: "programme-closed",
+    LinkFault.NO_LINK: "no-link",
+    LinkFault.NOT_VERIFIED: "link-not-verified",
+    LinkFault.COOLING_OFF: "link-cooling-off",
+    LinkFault.LINKED_ALREADY: "linked-already",
+    LinkFault.NUMBER_LINKED: "number-linked",
+    LinkFault.WRONG_CODE: "wrong-code",
+    LinkFault.CODE_OVER: "code-over",
+    LinkFault.NOT_ASKABLE: "partner-not-askable",
+    LinkFault.TOO_MANY_ATTEMPTS: "too-many-attempts",
+}
+
+
+class LinkAsk(BaseModel):
+    """The member's account at the partner: its number, and the holder's name where the partner compares it. With
+    `send_code` the member is told a code of six digits, which verifies the link within ten minutes.
+    """
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        json_schema_extra={"examples": [{"programme": "skymiles", "number": "SKY 1234 5678", "name": "Bob Tan"}]},
+    )
+
+    programme: Annotated[str, Field(pattern=f"^{NAME_PATTERN}$")]
+    number: Annotated[str, Field(pattern=NUMBER_PATTERN)]
+    name: Annotated[str | None, Field(min_length=1, max_length=_LONGEST_NAME)] = None
+    send_code: bool = False
+
+
+class LinkVerification(BaseModel):
+    """The code that the member was told. Without one the partner is asked."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_extra={"examples": [{"code": "012345"}, {}]})
+
+    code: Annotated[str | None, Field(pattern=CODE_PATTERN)] = None
+
+
+class LinkAnswer(BaseModel):
+    """A link. `number` is the end of the account's number. While it is `cooling` it may not be used; a `refused` one
+    says why: `name-near`, `account-unknown` or `account-closed`.
+    """
+
+    model_config = with_example(_EXAMPLE)
+
+    link_id: UUID
+    programme: str
+    member_id: str
+    number: str
+    status: LinkState
+    reason: str | None
+    asked_at: datetime
+    code_until: datetime | None
+    verified_at: datetime | None
+    usable_from: datetime | None
+    ended_at: datetime | None
+
+
+class LinksAnswer(BaseModel):
+    """The links of a member, the newest first; those that have ended, too."""
+
+    model_config = with_example({"member_id": "bob", "links": [_EXAMPLE]})
+
+    member_id: str
+    links: list[LinkAnswer]
+
+
+@router.post(
+    "/members/{member_id:path}/links",
+    status_code=201,
+    summary="Link a member's account at a partner",
+    responses=answered({201: (LinkAnswer, "It waits to be verified")}, 404, 409, 415, 422),
+    openapi_extra=described(body=LinkAsk),
+)
+async def link(member_id: MemberId, request: Request) -> Response:
+    """A member has one account at a programme, and an account belongs to one member. What is asked for again takes the
+    place of what was not verified; what is verified already is answered as it is.
+    """
+    call = _linker(request)
+    asked = await read_body(request, LinkAsk.model_validate)
+    desk = _desk(call)
+    wanted = Wanted(asked.programme, Account(asked.number.strip(), asked.name), sends_code=asked.send_code)
+    try:
+        call.check(Deed.MOVE_POINTS, desk.programme(asked.programme).country)
+        found = await desk.ask(member_id, wanted, call.agent)
+    except LinkRefused as fault:
+        raise problem_of_link(fault) from None
+    return json_answer(_document(call, found), 201)
+
+
+@router.get(
+    "/members/{member_id:path}/links",
+    summary="A member's links to partners",
+    responses=answered({200: (LinksAnswer, "The newest first")}, 404, 422),
+)
+async def links(member_id: MemberId, request: Request) -> Response:
+    """A partner sees the links that it asked for, and all of them where it may read members; a person sees its
+    countries.
+    """
+    call = caller_of(request)
+    call.check_somewhere(Deed.SEE)
+    desk = _desk(call)
+    found = await desk.of_member(member_id)
+    countries = await desk.countries(found)
+    shown = [each for each in found if _is_open(call, each, countries.get(each.programme), Deed.SEE)]
+    return json_answer({"member_id": member_id, "links": [_document(call, each) for each in shown]})
+
+
+@router.post(
+    "/members/{member_id:path}/links/{link_id}/verify",
+    summary="Verify a link",
+    responses=answered({200: (LinkAnswer, "It is verified, or the partner refuses it")}, 404, 409, 415, 422),
+    openapi_extra=described(body=LinkVerification),
+)
+async def verify(member_id: MemberId, link_id: LinkId, request: Request) -> Response:
+    """By the code that the member was told, or by the partner, who is asked whether the account is there, is open and
+    has this name. What is verified is answered as it is.
+    """
+    call = _linker(request)
+    body = await read_body(request, LinkVerification.model_validate)
+    try:
+        found = await _desk(call).verify(await _found(call, member_id, link_id), body.code, call.agent)
+    except LinkRefused as fault:
+        raise problem_of_link(fault) from None
+    return json_answer(_document(call, found))
+
+
+@router.delete(
+    "/members/{member_id:path}/links/{link_id}",
+    summary="End a link",
+    responses=answered({200: (LinkAnswer, "It has ended")}, 404, 422),
+)
+async def unlink(member_id: MemberId, link_id: LinkId, request: Request) -> Response:
+    """Exchanges that are open go on. The account may be linked again, by whomever it belongs to."""
+    call = _linker(request)
+    found = await _desk(call).unlink(await _found(call, member_id, link_id), call.agent)
+    return json_answer(_document(call, found))
+
+
+def problem_of_link(fault: LinkRefused) -> ApiProblem:
+    headers = None if fault.retry_after_s is None else {"Retry-After": str(fault.retry_after_s)}
+    return ApiProblem(_PROBLEMS[fault.fault], str(fault), headers=headers)
+
+
+def _desk(call: Call | PersonCall) -> LinkDesk:
+    """Raises `ApiProblem` in the sandbox, where no partner is."""
+    desk = call.rooms.find(LinkDesk)
+    if desk is None:
+        raise ApiProblem("not-found", "test keys link no accounts")
+    return desk
+
+
+def _linker(request: Request) -> Call | PersonCall:
+    """Raises `ApiProblem`."""
+    call = caller_of(request)
+    if isinstance(call, Call) and not call.partner.may_spend:
+        raise ApiProblem("spending-not-allowed")
+    call.check_somewhere(Deed.MOVE_POINTS)
+    return call
+
+
+async def _found(call: Call | PersonCall, member_id: str, link_id: UUID) -> Link:
+    """Raises `ApiProblem`."""
+    desk = _desk(call)
+    found = await desk.one(member_id, link_id)
+    country = None if found is None else (await desk.countries([found])).get(found.programme)
+    if found is None or not _is_open(call, found, country, Deed.MOVE_POINTS):
+        raise ApiProblem("not-found", "no such link is open to you")
+    return found
+
+
+def _is_open(call: Call | PersonCall, each: Link, country: str | None, deed: Deed) -> bool:
+    if country is None or not call.is_open(deed, country):
+        return False
+    return isinstance(call, PersonCall) or call.partner.reads_all or call.partner.owns(each.asked_by)
+
+
+def _document(call: Call | PersonCall, each: Link) -> dict[str, Any]:
+    return {
+        "link_id": str(each.link_id),
+        "programme": each.programme,
+        "member_id": each.member_id,
+        "number": each.shown,
+        "status": each.state_at(call.access.clock.now()),
+        "reason": each.reason,
+        "asked_at": each.asked_at,
+        "code_until": each.code_until,
+        "verified_at": each.verified_at,
+        "usable_from": each.usable_from,
+        "ended_at": each.ended_at,
+    }
