@@ -5,7 +5,7 @@ import json
 import socket
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
 from itertools import count, takewhile
 from pathlib import Path
@@ -38,14 +38,25 @@ _FINE: Final = (200, 201, 202)
 
 
 class Load(NamedTuple):
-    """The result of a round of requests."""
+    """The result of a round of requests. `late_s` is by how much the callers themselves were late with each, where a
+    clock has said when it was due.
+    """
 
     per_s: float
     latencies_s: list[float]
+    late_s: Sequence[float] = ()
 
     @property
     def p99_ms(self) -> float:
-        return statistics.quantiles(self.latencies_s, n=100)[98] * 1000
+        return _p99_ms(self.latencies_s)
+
+    @property
+    def late_p99_ms(self) -> float:
+        return _p99_ms(self.late_s)
+
+
+def _p99_ms(seconds: Sequence[float]) -> float:
+    return statistics.quantiles(seconds, n=100)[98] * 1000
 
 
 class Service(NamedTuple):

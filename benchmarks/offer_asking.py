@@ -145,7 +145,8 @@ def _figures(runs: _Runs) -> list[Figure]:
         Figure(
             f"… at {_PACED:.0%} of what a core answers",
             f"{rate(steady.load.per_s, 'requests')}, p99 {steady.load.p99_ms:.1f} ms",
-            f"the process is busy {steady.busy:.0%} of the time: {steady.cpu_us:.0f} µs of CPU each",
+            f"the process is busy {steady.busy:.0%} of the time: {steady.cpu_us:.0f} µs of CPU each; the callers"
+            f" themselves are late by {steady.load.late_p99_ms:.1f} ms",
             f"p99 < {WANTED_P99_MS} ms",
             steady.load.p99_ms < WANTED_P99_MS,
         ),
