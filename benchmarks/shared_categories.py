@@ -33,7 +33,7 @@ from tests.support.redis import redis_server
 
 _LESS: Final = 2  # times, for which it pays
 _ACROSS: Final = 3.55  # degrees of the country
-_ASKED: Final = 100  # points
+_ASKED: Final = 50  # points
 
 
 class _Costs(NamedTuple):
@@ -62,9 +62,13 @@ async def _of_cells(
 ) -> list[Figure]:
     points = [each.point for each in laid_out[:: max(1, len(laid_out) // _ASKED)]][:_ASKED]
     async with opened(url, prefix=f"{len(drawn)}-", within_s=1.0) as shared:
-        # Before the first is asked, because answers are shared for half a minute.
         processes = [_Process(drawn, laid_out, in_force, each) for each in (NothingShared(), shared, shared)]
-        alone, first, second = [await each.asked(points) for each in processes]
+        gc.collect()
+        gc.freeze()  # as a worker does at its start
+        for point in points:  # in turns, because answers are shared for half a minute
+            for each in processes:
+                await each.ask(point)
+    alone, first, second = (each.costs(len(points)) for each in processes)
     share = alone.cpu_us / second.cpu_us
     return [
         Figure(
@@ -100,13 +104,15 @@ class _Process:
         here = OffersHere(qualifier, index, ground.maps, self._caches, clock=clock, writer=Parts())
         self._nearby = Nearby(ground, here, index, self._caches, clock=clock)
 
-    async def asked(self, points: Sequence[Point]) -> _Costs:
-        gc.collect()
-        gc.freeze()  # as a worker does at its start
+        self._cpu_s = self._took_s = 0.0
+
+    async def ask(self, point: Point) -> None:
         cpu, began = time.process_time(), time.perf_counter()
-        for point in points:
-            await self._nearby.categories(point, lambda _: True)
+        await self._nearby.categories(point, lambda _: True)
         while self._caches.refreshing:  # noqa: ASYNC110  # turns of the loop
             await asyncio.sleep(0)
-        took = time.process_time() - cpu, time.perf_counter() - began
-        return _Costs(*(1e6 * each / len(points) for each in took))
+        self._cpu_s += time.process_time() - cpu
+        self._took_s += time.perf_counter() - began
+
+    def costs(self, asked: int) -> _Costs:
+        return _Costs(1e6 * self._cpu_s / asked, 1e6 * self._took_s / asked)
