@@ -57,3 +57,16 @@ def test_what_is_not_json_speaks_of_nothing(body: bytes) -> None:
 )
 def test_what_is_wanted(wanted: Wanted, keys: list[str], is_meant: bool) -> None:  # noqa: FBT001  # a table's column
     assert (wanted.keys, wanted.is_meant_by(OF_MEAL)) == (keys, is_meant)
+
+
+@pytest.mark.parametrize(
+    ("key", "word"),
+    [
+        ("redemption:018f-7", "redemption:018f-7"),
+        ("journey:come_back:1:bob:4", "1:bob:4"),
+        ("exchange:acme:018f-7", "018f-7"),
+        ("ops:018f-7", "ops:018f-7"),
+    ],
+)
+def test_what_moves_points_otherwise_is_looked_for_under_its_key(key: str, word: str) -> None:
+    assert (Wanted(key).keys, Wanted(key).word) == ([key], word)

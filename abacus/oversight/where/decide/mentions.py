@@ -6,9 +6,26 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from abacus.core.ids import event_key, refund_key, transaction_key
+from abacus.core.ids import (
+    CAMPAIGNS,
+    EVENTS,
+    EXCHANGES,
+    EXPIRIES,
+    IMPORTS,
+    JOURNEYS,
+    PARTNERS,
+    REDEMPTIONS,
+    REFUNDS,
+    TRANSACTIONS,
+    event_key,
+    refund_key,
+    transaction_key,
+)
 
-_PREFIXES: Final = ("txn:", "event:", "refund:", "api:", "ops:", "adjust:", "import:", "expiry:", "campaign:")
+_PREFIXES: Final = (
+    *(TRANSACTIONS, EVENTS, REFUNDS, PARTNERS, "ops:", "adjust:", IMPORTS, EXPIRIES),
+    *(CAMPAIGNS, JOURNEYS, REDEMPTIONS, EXCHANGES),
+)
 
 
 class Wanted(NamedTuple):
@@ -33,7 +50,7 @@ class Wanted(NamedTuple):
     @property
     def word(self) -> str:
         """A text that stands in each message that speaks of it."""
-        return _of_key(self.text, None).ids[0] if self.is_key else self.text
+        return (self.is_key and _of_key(self.text, None).ids[0]) or self.text
 
     def is_meant_by(self, mention: "Mention") -> bool:
         if self.is_key:
