@@ -25,7 +25,7 @@ from abacus.exchanges.decide.link import (
     code_digest,
     number_digest,
 )
-from abacus.exchanges.decide.programme import Programme
+from abacus.exchanges.decide.programme import ByFile, Programme
 from abacus.exchanges.decide.programmes import Programmes
 from abacus.exchanges.link_store import Asked, Ending, LinkStore, Verified
 from abacus.exchanges.types import Account, PartnerPort
@@ -73,12 +73,11 @@ class LinkDesk:
         store: LinkStore,
         clock: Clock,
         programmes: Callable[[], Programmes],
-        port_of: Callable[[Programme], PartnerPort | None],
+        port_of: Callable[[Programme], PartnerPort],
         notices: Tell,
         *,
         attempts: Attempts = _ATTEMPTS,
     ) -> None:
-        """`port_of` gives the partner of a programme; None where it cannot be asked."""
         self._store = store
         self._clock = clock
         self._programmes = programmes
@@ -129,10 +128,9 @@ class LinkDesk:
         if code is not None:
             given = code_digest(await self._store.key(), link.link_id, code)
             return await self._store.try_code(link.link_id, given, verified, now, also)
-        port = self._port_of(programme)
-        if port is None:
+        if isinstance(programme.carrier, ByFile):
             raise LinkRefused(LinkFault.NOT_ASKABLE, f"the partner of {programme.name} cannot be asked; send a code")
-        said = await port.verify(await self.account_of(link.link_id))
+        said = await self._port_of(programme).verify(await self.account_of(link.link_id))
         if (refusal := REFUSALS.get(said)) is None:
             return await self._store.verify(link.link_id, verified, also)
         return await self._store.end(link.link_id, Ending(LinkState.REFUSED, by.source, refusal.reason), now)
@@ -142,8 +140,11 @@ class LinkDesk:
         ending, also = Ending(LinkState.ENDED, by.source, reason), self._did("unlink", link, by, reason=reason)
         return await self._store.end(link.link_id, ending, self._clock.now(), also)
 
+    async def of_id(self, link_id: UUID) -> Link | None:
+        return await self._store.find(link_id)
+
     async def one(self, member_id: str, link_id: UUID) -> Link | None:
-        found = await self._store.find(link_id)
+        found = await self.of_id(link_id)
         return found if found is not None and found.member_id == member_id else None
 
     async def of_member(self, member_id: str) -> Sequence[Link]:

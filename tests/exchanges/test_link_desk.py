@@ -90,7 +90,8 @@ async def test_the_partner_refuses_and_the_member_may_ask_anew(pool: Pool, says:
 
 
 async def test_a_partner_of_files_is_not_asked(pool: Pool) -> None:
-    desk = linking(pool, FixedClock(NOW), programme())
+    by_files = {"place": "/srv/skyline", "cut_off": "18:00"}
+    desk = linking(pool, FixedClock(NOW), programme(carrier=by_files))
     link = await desk.ask("bob", BY_PARTNER, APP)
     assert await refused(desk.verify(link, None, APP)) is LinkFault.NOT_ASKABLE
 

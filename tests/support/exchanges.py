@@ -148,7 +148,7 @@ def linking(
         LinkStore(pool, secrets),
         clock,
         lambda: in_force,
-        lambda _: partner,
+        lambda _: partner or AskedPartner(),
         Told() if told is None else told,
         attempts=attempts or Attempts(),
     )

@@ -107,6 +107,14 @@ REFUSALS: Final = {
 }
 
 
+def is_number_text(text: str) -> bool:
+    return re.fullmatch(NUMBER_PATTERN, text) is not None
+
+
+def is_code_text(text: str) -> bool:
+    return re.fullmatch(CODE_PATTERN, text) is not None
+
+
 def shown(number: str) -> str:
     """The end of a number, for people who know it."""
     return f"…{number[-4:] if len(number) >= _SHORT else number[-2:]}"
