@@ -36,6 +36,7 @@ from abacus.engage.downstreams.desk import DownstreamDesk
 from abacus.engage.downstreams.kind import Allowed
 from abacus.engage.journeys.entry_desk import EntryDesk
 from abacus.engage.journeys.wiring import journey_desk
+from abacus.engage.notify.notices import Notices
 from abacus.engage.offers.codes.desk import CodeDesk
 from abacus.engage.offers.desk import OfferDesk
 from abacus.engage.offers.preview_wiring import looked_up, offer_preview
@@ -43,6 +44,8 @@ from abacus.engage.offers.till_wiring import offer_returns
 from abacus.engage.rewards.desk import RewardDesk
 from abacus.engage.rewards.wiring import returns_desk, reward_preview
 from abacus.exchanges.desk import ProgrammeDesk
+from abacus.exchanges.link_desk import kept_links
+from abacus.exchanges.link_store import LinkStore
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.webhooks.desk import WebhookDesk
 from abacus.intake.partners.webhooks.store import WebhookStore
@@ -156,6 +159,7 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
         returns_desk(pool, clock, moves, cards.book),
         offer_returns(pool, clock),
         ProgrammeDesk(pool, clock, large.approvals, to_private=settings.webhooks_to_private),
+        kept_links(LinkStore(pool, wiring.secrets()), clock, Notices(pool, clock)),
         PartnerStore(pool, clock),
         WebhookDesk(WebhookStore(pool, clock, wiring.secrets()), to_private=settings.webhooks_to_private),
         CounterDesk(pool, clock, built_in_sources(settings), counters),

@@ -208,3 +208,12 @@ class LinkDesk:
 
 def _new_code() -> str:
     return "".join(randomness.choice("0123456789") for _ in range(CODE_DIGITS))
+
+
+def kept_links(store: LinkStore, clock: Clock, notices: Tell) -> LinkDesk:
+    """For people who see links and end them: no link is made by it, and no partner is asked."""
+    return LinkDesk(store, clock, lambda: Programmes(()), _nobody, notices)
+
+
+def _nobody(programme: Programme) -> PartnerPort:
+    raise TypeError(f"nobody asks the partner of {programme.name} here")

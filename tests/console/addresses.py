@@ -10,6 +10,7 @@ from tests.console.stocked import BRUNCH
 from tests.console.travelling import BY_HAND
 from tests.documents.samples import JOURNEYS
 from tests.engage.offers.taken import wish
+from tests.support.exchanges import LINK_ID
 from tests.support.offers import LUNCH
 
 REDEMPTION = reservation_id(wish("furnished").key, 0)
@@ -19,6 +20,7 @@ def address(path: str, approval: Approval) -> str:
     """Of the path of a page: every page that is served has one, so that every page is looked at."""
     stands_for = {
         "/redemptions/{id:uuid}": f"/redemptions/{REDEMPTION}",
+        "/exchange-links/{id:uuid}": f"/exchange-links/{LINK_ID}",
         "{id:uuid}": str(approval.approval_id),  # of the errand and of the break, too
         "/rates-backtests/{trial:uuid}": f"/rates-backtests/{RATES_TRIAL}",
         "/offer-trials/{trial:uuid}": f"/offer-trials/{OFFER_TRIAL}",

@@ -39,6 +39,7 @@ from abacus.engage.downstreams.desk import DownstreamDesk
 from abacus.engage.downstreams.kind import Allowed
 from abacus.engage.journeys.desk import JourneyDesk
 from abacus.engage.journeys.entry_desk import EntryDesk
+from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.renderer import rendering
 from abacus.engage.offers.codes.desk import CodeDesk
 from abacus.engage.offers.desk import OfferDesk
@@ -51,6 +52,8 @@ from abacus.engage.rewards.desk import RewardDesk
 from abacus.engage.rewards.preview import RewardPreview
 from abacus.engage.rewards.wiring import returns_desk
 from abacus.exchanges.desk import ProgrammeDesk
+from abacus.exchanges.link_desk import kept_links
+from abacus.exchanges.link_store import LinkStore
 from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.webhooks.desk import WebhookDesk
@@ -307,6 +310,7 @@ async def desk(
                 returns_desk(pool, clock, moves, cards.book),
                 offer_returns(pool, clock),
                 ProgrammeDesk(pool, clock, large.approvals, to_private=False),
+                kept_links(LinkStore(pool, secrets), clock, Notices(pool, clock)),
                 CampaignDesk(pool, clock, SOURCES, large.approvals, renderer),
                 JourneyDesk(pool, clock, SOURCES, large.approvals, renderer),
                 EntryDesk(pool, clock),

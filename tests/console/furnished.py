@@ -48,7 +48,7 @@ from tests.engage.offers.taken import held, wish
 from tests.people.approving import ANN, BEN, proposal
 from tests.signals.segments.sets_of_members import load
 from tests.support.counters import RAIN, publish_counter, publish_weather
-from tests.support.exchanges import enter_partner, run_programme
+from tests.support.exchanges import enter_link, enter_partner, run_programme
 from tests.support.offers import CATEGORIES, LUNCH
 from tests.support.rewards import run_reward
 from tests.support.staff import ADMIN
@@ -104,6 +104,7 @@ async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
     await run_reward(open_desk.pool, delivery={"webhook": "coupons"})
     await enter_partner(open_desk.pool, open_desk.clock)
     programme = await run_programme(open_desk.pool)
+    await enter_link(open_desk.pool, open_desk.clock, "bob")
     await publish_categories(open_desk)
     await publish_contact(open_desk)
     await publish_map(open_desk)

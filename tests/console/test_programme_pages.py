@@ -4,7 +4,7 @@ from abacus.core.document_text import write_toml
 from abacus.platform.postgres import Pool
 from tests.console.campaigning import cards
 from tests.console.desk import desk
-from tests.support.exchanges import SKYMILES, enter_partner
+from tests.support.exchanges import LINK_ID, SKYMILES, enter_link, enter_partner, run_programme
 
 
 async def test_a_programme_from_its_text_to_its_end_by_two_people(pool: Pool) -> None:
@@ -27,3 +27,21 @@ async def test_a_programme_from_its_text_to_its_end_by_two_people(pool: Pool) ->
         for act, state in (("pause", "paused"), ("resume", "running"), ("end", "ended")):
             assert (await ann.send(here, f"{here}/move", act=act, reason="so")).status_code == 303
             assert (await ann.twin(here)).json()["shown"]["row"]["state"] == state
+
+
+async def test_a_link_of_a_member_is_seen_by_its_end_and_ended(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        await enter_partner(pool, open_desk.clock)
+        await run_programme(pool)
+        await enter_link(pool, open_desk.clock, "bob")
+        sue, eli = [await open_desk.inside(*each) for each in (("sue", "support:SG"), ("eli", "support:ID"))]
+        (row,) = (await sue.twin("/members/bob")).json()["links"]["value"]
+        assert (row["number"], row["programme"], row["state"]) == ("…5678", "skymiles", "asked")
+        assert (await eli.twin("/members/bob")).json()["links"]["value"] == []
+        here = f"/exchange-links/{LINK_ID}"
+        assert (await eli.see(here)).status_code == 404
+        assert (await sue.send(here, f"{here}/end", reason="")).status_code == 422
+        assert (await sue.send(here, f"{here}/end", reason="the member asked")).status_code == 303
+        told = await sue.twin(here)
+        assert (told.json()["row"]["state"], told.json()["may_end"], "1234" in told.text) == ("ended", False, False)

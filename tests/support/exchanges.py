@@ -11,13 +11,13 @@ from abacus.documents.stated import Change
 from abacus.engage.notify.decide.news import ExchangeCode
 from abacus.engage.notify.decide.notice import Notice
 from abacus.exchanges.decide.heard import Heard, Silence
-from abacus.exchanges.decide.link import Attempts
+from abacus.exchanges.decide.link import Attempts, Link, number_digest
 from abacus.exchanges.decide.programme import Programme
 from abacus.exchanges.decide.programme_reader import parse_programme
 from abacus.exchanges.decide.programmes import InForce, Programmes
 from abacus.exchanges.decide.publications import ExchangePublications
 from abacus.exchanges.link_desk import LinkDesk
-from abacus.exchanges.link_store import LinkStore
+from abacus.exchanges.link_store import Asked, LinkStore
 from abacus.exchanges.programme_store import ProgrammeStore
 from abacus.exchanges.publications import exchange_publications
 from abacus.exchanges.types import Account, Match, PartnerStatement, Transfer
@@ -30,6 +30,7 @@ from abacus.pricing.decide.card import PublishedCard
 
 NOW: Final = datetime.now(UTC).replace(microsecond=0)
 DAY: Final = timedelta(days=1)
+LINK_ID: Final = UUID(int=42)
 SECRETS: Final = Secrets.of(new_keyring_text("one"))
 CARDS: Final = {card.scope: PublishedCard(card, 1) for card in example_cards()}
 SKYMILES: Final[Mapping[str, Any]] = {
@@ -86,6 +87,14 @@ async def run_programme(pool: Pool, document: Mapping[str, Any] = SKYMILES) -> P
     named = submitted.document
     approval = Change("person:ann", NOW, approved_by="person:eve")
     return (await store.approve(named.name, named.version, published, approval)).document
+
+
+async def enter_link(pool: Pool, clock: Clock, member: str, link_id: UUID = LINK_ID) -> Link:
+    """A member asks to link an account at the programme."""
+    store, account = LinkStore(pool, SECRETS), Account("SKY 1234 5678")
+    digest = number_digest(await store.key(), "skymiles", account.number)
+    asked = Asked(link_id, "skymiles", "skyline", member, digest, None, None)
+    return await store.ask(asked, account, "partner:app", clock.now())
 
 
 class AskedPartner:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from abacus.console.pages.drafts.draft_page import draft_pages
-from abacus.console.pages.exchanges import programme
+from abacus.console.pages.exchanges import links, programme
 from abacus.console.pages.exchanges.programme_draft import PROGRAMME_DRAFTS
 from abacus.console.pages.exchanges.programme_pages import PAGES
 from abacus.console.web.routes import form, page
@@ -13,5 +13,7 @@ SERVED: Final = (
     page("/exchange-programmes", PAGES.listed),
     page("/exchange-programmes/{name}", programme.programme),
     form("/exchange-programmes/{name}/move", PAGES.move, Deed.EDIT_EXCHANGES, shows=programme.programme),
+    page("/exchange-links/{id:uuid}", links.link),
+    form("/exchange-links/{id:uuid}/end", links.end, Deed.MOVE_POINTS, shows=links.link),
     *draft_pages(PROGRAMME_DRAFTS),
 )

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import ClassVar, TypeVar
 
 from abacus.console.errands.types import ERASE
+from abacus.console.pages.exchanges.links import LinkRow, links_of
 from abacus.console.pages.members.acts import ACTS
 from abacus.console.pages.members.addresses import act_address, address_of, member_of
 from abacus.console.pages.members.erasures import ERASE_ACT
@@ -76,6 +77,7 @@ class MemberPage(Page):
     journeys: Part[Sequence[MemberVisit]]
     redemptions: Part[Sequence[TakenRow]]
     offers: Part[Sequence[TakenRow]]
+    links: Part[Sequence[LinkRow]]
     approvals: Part[Sequence[Approval]]
     buttons: Sequence[Button]
     may_move: bool
@@ -107,8 +109,10 @@ async def member(call: Call) -> MemberPage:
     except ValueError:
         raise PageFault("not-found", "There is no such page of this list.") from None
     asked = Asked(member_id, call.countries(Deed.SEE), form.program, form.narrowed, below)
-    life, erasing = await asyncio.gather(
-        call.reading.life.of(asked, call.rooms[Approvals]), call.part(newest(call, ERASE, member_id))
+    life, erasing, links = await asyncio.gather(
+        call.reading.life.of(asked, call.rooms[Approvals]),
+        call.part(newest(call, ERASE, member_id)),
+        call.part(links_of(call, member_id)),
     )
     accounts = () if isinstance(life.accounts, Away) else life.accounts
     transfers = life.transfers
@@ -131,6 +135,7 @@ async def member(call: Call) -> MemberPage:
         journeys=call.told_part(life.journeys),
         redemptions=call.told_part(_rows(row_of_reward, call.now, life.redemptions)),
         offers=call.told_part(_rows(row_of_offer, call.now, life.offers)),
+        links=links,
         approvals=call.told_part(life.approvals),
         buttons=_buttons(call, member_id, countries),
         may_move=any(call.may(Deed.MOVE_POINTS, each) for each in countries),
