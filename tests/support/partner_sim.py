@@ -34,7 +34,7 @@ class Partner:
         self.secret = secret
         self.line = Line(url, to_private=True, at_once=200)
         self.breaker = Breaker("partner", PATIENCE)
-        self.port = HttpPartner("partner", self.line, self._secrets, SystemClock(), self.breaker, within_s=2)
+        self.port = HttpPartner("partner", self.line, self._secrets, SystemClock(), self.breaker, within_s=30)
 
     async def _secrets(self) -> list[str]:
         return [self.secret]

@@ -123,6 +123,7 @@ async def test_a_signature_serves_no_other_request(partner: Partner) -> None:
 
 
 async def test_many_are_asked_over_connections_that_are_kept(partner: Partner) -> None:
+    assert partner.port.room() > 200
     said = await asyncio.gather(*[partner.port.put(transfer()) for _ in range(200)])
     assert {type(each) for each in said} == {Credited}
 
@@ -187,7 +188,8 @@ async def test_an_answer_that_does_not_come_is_silence(receiver: Receiver) -> No
 
 async def test_a_partner_that_fails_again_and_again_is_left_alone(receiver: Receiver) -> None:
     receiver.answers("503 Busy")
-    breaker = Breaker("partner", Patience(failures=2, first_s=60, longest_s=60), clock_s=lambda: 0)
+    now_s = [0.0]
+    breaker = Breaker("partner", Patience(failures=2, first_s=60, longest_s=60), clock_s=lambda: now_s[0])
     for _ in range(2):
         assert await heard_from(line_to(receiver), breaker) == Silence("answered 503")
     silence = await heard_from(line_to(receiver), breaker)
@@ -195,6 +197,8 @@ async def test_a_partner_that_fails_again_and_again_is_left_alone(receiver: Rece
     assert len(receiver.requests) == 2
     left_alone = HttpPartner("partner", line_to(receiver), _secrets(new_secret()), SystemClock(), breaker)
     assert left_alone.room() == 0
+    now_s[0] = 60
+    assert left_alone.room() == 1
 
 
 async def test_secrets_that_cannot_be_read_are_silence(receiver: Receiver) -> None:

@@ -50,7 +50,7 @@ async def partner() -> AsyncIterator[Partner]:
         yield up
 
 
-async def run_against(partner: Partner, *, wait_s: float = 5) -> Run:
+async def run_against(partner: Partner, *, wait_s: float = 30) -> Run:
     clock = SystemClock()
     kit = Kit(partner.line, partner.secret, Accounts("12345678", "12345679", CLOSED, UNKNOWN), clock, wait_s=wait_s)
     told: list[Played] = []
@@ -82,7 +82,7 @@ async def test_each_misbehaviour_makes_its_own_cases_red(
     partner: Partner, behaviour: Mapping[str, Any], broken: set[str]
 ) -> None:
     await partner.behaves(**behaviour)
-    run = await run_against(partner, wait_s=0.5 if broken else 5)
+    run = await run_against(partner, wait_s=0.5 if broken else 30)
     assert set(red(run)) == broken, red(run)
     assert run.is_green is (broken == set())
 
