@@ -54,6 +54,7 @@ from tests.life.ledgers import ORIGIN, Left, Living, LivingInMemory, LivingOnPos
 from tests.life.model import Model, ModelAward
 from tests.support.explanations import calculated, granted
 from tests.support.fixed_clock import FixedClock
+from tests.support.tries import tries
 
 LIVES: Final = itertools.count()  # each has a member of its own, so that they can share a database
 START: Final = datetime(2026, 1, 10, 12, tzinfo=UTC)
@@ -295,7 +296,9 @@ class Life(RuleBasedStateMachine):
 
 @pytest.mark.long
 def test_a_life_in_memory() -> None:
-    run_state_machine_as_test(Life, settings=settings(max_examples=200, stateful_step_count=50))
+    run_state_machine_as_test(
+        Life, settings=settings(max_examples=tries(by_day=80, by_night=200), stateful_step_count=50)
+    )
 
 
 @pytest.mark.long
@@ -326,7 +329,9 @@ def test_a_life_on_postgres(database_url: str) -> None:
 
     run_state_machine_as_test(
         LifeOnPostgres,
-        settings=settings(max_examples=20, stateful_step_count=30, suppress_health_check=list(HealthCheck)),
+        settings=settings(
+            max_examples=tries(by_day=10, by_night=20), stateful_step_count=30, suppress_health_check=list(HealthCheck)
+        ),
     )
     assert asyncio.run(_faults(database_url)) == []
 

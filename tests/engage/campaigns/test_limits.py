@@ -14,6 +14,7 @@ from abacus.platform.postgres import Pool
 from tests.engage.campaigns.offers import NOW, campaign, decide, matched, order
 from tests.support.fixed_clock import FixedClock
 from tests.support.slices import neighbour
+from tests.support.tries import tries
 
 DAY = timedelta(days=1)
 MEMBERS = (neighbour("a"), neighbour("b"))  # at the end of a limit of all, members of two slices have no order
@@ -73,7 +74,7 @@ class Plain:
 
 @pytest.mark.long
 @given(pairs, bounds, batches)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=tries(by_day=25, by_night=60))
 async def test_as_in_a_plain_model(
     pool: Pool, both: dict[str, tuple[int, int]], points: dict[str, int], some: list[Batch]
 ) -> None:

@@ -14,9 +14,10 @@ from tests.engage.journeys.journeying_process import JOURNEYS, LAST, turn_by_tur
 from tests.engage.journeys.travelling import come_in, entry, waiting
 from tests.support.house import until
 from tests.support.paths import ROOT
+from tests.support.tries import tries
 
 MEMBERS = {"herd": 3_000, "few": 10}
-KILLS = 6
+KILLS = tries(by_day=3, by_night=6)
 
 
 @asynccontextmanager

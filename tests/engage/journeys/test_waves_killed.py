@@ -12,9 +12,10 @@ from abacus.platform.postgres import Pool
 from tests.engage.journeys.test_waves import regulars
 from tests.support.house import until
 from tests.support.paths import ROOT
+from tests.support.tries import tries
 
 MEMBERS: Final = 2_000
-KILLS: Final = 4
+KILLS: Final = tries(by_day=2, by_night=4)
 
 
 @asynccontextmanager

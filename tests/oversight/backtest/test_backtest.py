@@ -19,6 +19,7 @@ from abacus.pricing.decide.card import PublishedCard, RateCard
 from abacus.pricing.decide.formula import fixed_worth, rate_of, worth
 from tests.oversight.reports.histories import History, Move, write
 from tests.support.cards import SINGAPORE, times
+from tests.support.tries import tries
 
 FIRST, AFTER = datetime(2026, 1, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC)
 NOON = datetime(2026, 1, 10, 4, tzinfo=UTC)
@@ -50,7 +51,7 @@ drafts = st.builds(
 )
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(by_day=25, by_night=60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     drafts,
     st.lists(

@@ -19,6 +19,7 @@ from abacus.programs.expiry.decide.month import last_good_day
 from tests.oversight.reports.fifo import histories, lots_of
 from tests.oversight.reports.histories import History, Move, write
 from tests.support.cards import SINGAPORE
+from tests.support.tries import tries
 
 BY_ACTIVITY = SINGAPORE  # six months after the last activity
 BY_LOTS = replace(SINGAPORE, expiry=Expiry.LIFETIME, expiry_months=12)
@@ -116,7 +117,7 @@ drafts = st.builds(
 
 
 @pytest.mark.long
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(by_day=25, by_night=60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(drafts, st.data())
 async def test_the_statement_does_what_the_rule_says(pool: Pool, draft: RateCard, data: st.DataObject) -> None:
     """Accounts of both kinds, with points that were spent, taken back by name, held and owed."""

@@ -17,6 +17,7 @@ from abacus.platform.postgres import Pool, snapshot
 from abacus.pricing.decide.book import CardBook
 from tests.oversight.reports.fifo import histories, months_of
 from tests.oversight.reports.histories import History, Move, write
+from tests.support.tries import tries
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 COLUMNS = Cohort._fields[6:]
@@ -31,7 +32,7 @@ async def of(pool: Pool, program: str, by: Sequence[By] = (), until: datetime | 
 
 
 @pytest.mark.long
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(by_day=15, by_night=40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 async def test_as_if_points_left_one_by_one(pool: Pool, data: st.DataObject) -> None:
     program = f"P{next(_programs)}"

@@ -19,6 +19,7 @@ from abacus.programs.expiry.lapsing_sql import Expected, preview
 from tests.oversight.reports.fifo import histories, lots_of
 from tests.oversight.reports.histories import History, Move, write
 from tests.support.awards import award
+from tests.support.tries import tries
 
 _programs = itertools.count()
 DAY = timedelta(days=1)
@@ -60,7 +61,7 @@ async def test_cases(pool: Pool, history: History, expected: dict[str, int]) -> 
     assert await of(pool) == expected
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(by_day=15, by_night=40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 async def test_lots_lapse_as_if_points_left_one_by_one(pool: Pool, data: st.DataObject) -> None:
     program = f"P{next(_programs)}"

@@ -24,6 +24,7 @@ from abacus.programs.expiry.decide.month import Month
 from tests.oversight.reports.fifo import histories
 from tests.oversight.reports.histories import History, Move, write
 from tests.support.cards import INDONESIA, SINGAPORE
+from tests.support.tries import tries
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 BOOK = CardBook([PublishedCard(SINGAPORE, 1), PublishedCard(INDONESIA, 1)])
@@ -68,7 +69,7 @@ async def test_what_a_transfer_does_to_the_month(pool: Pool, move: Move, moved: 
 
 
 @pytest.mark.long
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(by_day=10, by_night=20), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 async def test_each_month_opens_as_the_one_before_closed(pool: Pool, data: st.DataObject) -> None:
     """The last month closes at the balances of the accounts, however the books are divided."""

@@ -21,6 +21,7 @@ from abacus.programs.expiry.lapsing_sql import preview
 from abacus.programs.expiry.sweep import Task
 from tests.programs.expiry.office import SINGAPORE, Office
 from tests.support.awards import award
+from tests.support.tries import tries
 
 MONTHS: Final = [Month(2026, number) for number in range(7, 11)]
 JUNE: Final = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -100,7 +101,11 @@ async def taken(office: Office, country: str, month: Month) -> int:
 
 
 @pytest.mark.long
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=tries(by_day=6, by_night=12),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(lives=st.lists(members, min_size=1, max_size=4))
 async def test_all_three_say_the_same(office: Office, lives: list[Member]) -> None:
     country = next(COUNTRIES)
