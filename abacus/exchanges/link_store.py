@@ -81,19 +81,6 @@ update exchange_link set state = :state, ended_at = :now, ended_by = :by, reason
     code_until = null
 where link_id = :link_id and ended_at is null
 """)
-_FORGET: Final = Statement("""
-with gone as (
-    delete from exchange_link_attempt a using (
-        select 'member:' || :member_id::text as owner
-        union select 'number:' || encode(digest, 'hex') from exchange_link where member_id = :member_id
-    ) o where a.owner = o.owner
-)
-update exchange_link set digest = null, number = null, holder = null, shown = '', code_digest = null,
-    code_until = null, ended_at = coalesce(ended_at, :now),
-    state = case when ended_at is null then 'ended' else state end,
-    reason = case when ended_at is null then 'erased' else reason end
-where member_id = :member_id
-""")
 # A name belongs to its first country.
 _COUNTRIES: Final = Statement("""
 select distinct name, country from exchange_programme where name = any(:names::text[])
@@ -261,13 +248,6 @@ class LinkStore:
         async with passing_failures():
             row = await self._pool.fetchrow(*query)
         return None if row is None else _link(row)
-
-
-async def forget_links(connection: Connection, member_id: str, now: datetime) -> int:
-    """Ends the links of a member who is erased, and deletes numbers and digests. In the caller's transaction; gives how
-    many rows there are. Exchanges that are open do not find the account any more.
-    """
-    return await rows_changed(connection, _FORGET(member_id=member_id, now=now))
 
 
 async def _verify(connection: Connection, link: Link, verified: Verified, also: Also) -> Link:

@@ -195,7 +195,7 @@ BEFORE_ACCOUNTS: Final[Mapping[tuple[str, ...], Treatment]] = {
     _DELETED_AFTER: partial(_deleted, tables=_DELETED_AFTER),
     ("partner_award",): partner_awards,
     ("reward_redemption", "reward_code"): redemptions,
-    ("exchange", "exchange_link", "exchange_turn"): exchanges,
+    ("exchange", "exchange_link", "exchange_link_attempt", "exchange_turn"): exchanges,
     ("webhook_delivery",): webhook_deliveries,
     ("quarantine",): quarantine,
     ("expiry_batch", "expiry_run"): expiry,

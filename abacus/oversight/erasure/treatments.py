@@ -85,6 +85,12 @@ _RENAME_TURNS: Final = Statement(f"""
 update exchange_turn t set detail = '{ERASED}' from exchange e
 where e.member_id = :member_id and t.exchange_id = e.exchange_id and t.detail is not null
 """)
+_FORGET_ATTEMPTS: Final = Statement("""
+delete from exchange_link_attempt a using (
+    select 'member:' || :member_id::text as owner
+    union select 'number:' || encode(digest, 'hex') from exchange_link where member_id = :member_id
+) o where a.owner = o.owner
+""")
 # A number that is gone is found by nobody, and may be another member's.
 _END_LINKS: Final = Statement(f"""
 update exchange_link set member_id = :pseudonym, digest = null, number = null, holder = null, shown = '{ERASED}',
@@ -185,8 +191,9 @@ async def exchanges(connection: Connection, renaming: Pseudonym) -> Rows:
     quotes = await touch(connection, _DELETE_QUOTES(member_id=member_id))
     turns = await touch(connection, _RENAME_TURNS(member_id=member_id))
     renamed = await touch(connection, _RENAME_EXCHANGES(**names))
+    attempts = await touch(connection, _FORGET_ATTEMPTS(member_id=member_id))
     links = await touch(connection, _END_LINKS(**names))
-    return Rows(exchange=quotes + renamed, exchange_turn=turns, exchange_link=links)
+    return Rows(exchange=quotes + renamed, exchange_turn=turns, exchange_link=links, exchange_link_attempt=attempts)
 
 
 async def webhook_deliveries(connection: Connection, renaming: Pseudonym) -> Rows:
