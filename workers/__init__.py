@@ -24,6 +24,7 @@ WORKERS: Final = (
     "counts",
     "campaigner",
     "journeyer",
+    "exchanger",
     "positions",
     "offers",
     "places",

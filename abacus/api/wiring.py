@@ -31,6 +31,7 @@ from abacus.engage.rewards.desk import RewardDesk
 from abacus.engage.rewards.redemption_desk import RedemptionDesk
 from abacus.engage.rewards.wiring import redemption_desk, rehearsed_desk
 from abacus.exchanges.desk import ProgrammeDesk
+from abacus.exchanges.wiring import exchange_desks
 from abacus.intake.awarding.awarder import Awarder
 from abacus.intake.awarding.door import Door
 from abacus.intake.partners.award_intake import AwardIntake
@@ -43,7 +44,7 @@ from abacus.intake.partners.sandbox import SandboxDirectory
 from abacus.intake.partners.signing_secrets import SigningSecrets
 from abacus.intake.partners.watch import Watch
 from abacus.intake.partners.wiring import award_intake, kept_intake, partner_directory, request_journal
-from abacus.ledger.store.counted_moves import CountedMoves
+from abacus.ledger.store.counted_moves import CountedMovesBeside
 from abacus.ledger.store.holds import HoldKeeper, HoldReader
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
@@ -141,10 +142,11 @@ async def _access(wiring: Wiring, patience: Patience, is_open: asyncio.Event) ->
     directory, people = partner_directory(wiring, pool), people_directory(wiring, pool)
     await until_available(cards.refresh, health)
     await until_available(directory.refresh, health)
-    counted = CountedMoves(PostgresMoves(moving, clock))
+    counted = CountedMovesBeside(PostgresMoves(moving, clock))
     batcher = MovementBatcher(counted, register)
     wiring.at_the_end(batcher.close)
     redeeming = await redemption_desk(wiring, pool, counted, cards.book)
+    exchanging = await exchange_desks(wiring, pool, counted, cards.book)
     intake, queue = await award_intake(wiring, await wiring.sqs(within_s=patience.queue_s), register)
     moves, locate = large_moves(wiring, pool, batcher.move), await locate_in_use(wiring, pool)
     events = await event_desk(wiring, pool, locate, within_s=patience.broker_s)
@@ -157,6 +159,7 @@ async def _access(wiring: Wiring, patience: Patience, is_open: asyncio.Event) ->
         *rendering,
         *documents,
         programmes,
+        *exchanging,
         PlaceDesk(pool, clock),
         regions,
         cards,

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from abacus.approving.assumptions import assuming
 from abacus.approving.closes import signing
+from abacus.approving.exchanges import reviewing
 from abacus.approving.migrations import migrating
 from abacus.approving.regions import entering
 from abacus.core.clock import Clock
@@ -75,6 +76,7 @@ def approving(
         ApprovalKind.JOURNEY_MIGRATION: migrating(pool, clock),
         ApprovalKind.ASSUMPTION: assuming(pool, clock),
         ApprovalKind.MONTH_CLOSE: signing(pool, clock),
+        ApprovalKind.EXCHANGE: reviewing(pool, clock),
     }
     return LargeMoves(Approvals(pool, clock, executors, terms), moved, alone)
 

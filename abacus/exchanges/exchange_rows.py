@@ -151,6 +151,10 @@ _ADD_USES: Final = Statement(f"""
 insert into exchange_use as r select u.* from {unnested(_Pieces)} order by u.owner, u.direction, u.period
 on conflict (owner, direction, period) do update set points = r.points + excluded.points
 """)
+_USABLE: Final = Statement("""
+select link_id from exchange_link
+where link_id = any(:ids::uuid[]) and ended_at is null and verified_at is not null and usable_from <= :now
+""")
 _USUAL: Final = Statement(f"""
 select percentile_disc(0.5) within group (order by took) as half,
     percentile_disc(0.95) within group (order by took) as most
@@ -268,6 +272,11 @@ async def add_uses(connection: Connection, more: Mapping[Use, int]) -> None:
     pieces = [_Pieces(*use, points) for use, points in sorted(more.items()) if points]
     if pieces:
         await connection.execute(*_ADD_USES(**arrays(_Pieces, pieces)))
+
+
+async def ended_links(reader: Pool | Connection, ids: Collection[UUID], now: datetime) -> set[UUID]:
+    """Of these links, those that may not be used any more."""
+    return set(ids) - {row["link_id"] for row in await reader.fetch(*_USABLE(ids=list(ids), now=now))}
 
 
 async def usual_of(reader: Pool | Connection, programme: str, since: datetime) -> Usual | None:

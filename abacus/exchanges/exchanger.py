@@ -115,7 +115,7 @@ class Exchanger:
         while not stop.is_set():
             try:
                 self._begin(await self._due())
-                self._health.recovered()
+                self._health.ready()
             except Unavailable as error:
                 self._health.waiting(error)
                 log.warning("exchanges are not gone on with", away=error)

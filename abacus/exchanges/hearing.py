@@ -11,7 +11,7 @@ from abacus.exchanges.decide.heard import Heard
 from abacus.exchanges.decide.turn import Act, WrongState, act, trail, turn
 from abacus.exchanges.exchange_rows import Step, of_ids, write
 from abacus.exchanges.metrics import ANSWERS, answer_name, counted
-from abacus.exchanges.settler import Settler, VersionOf
+from abacus.exchanges.settler import BY, Settler, VersionOf
 from abacus.platform.postgres import Also, Pool, passing_failures
 
 _SETTLING: Final = frozenset({Act.CAPTURE, Act.RELEASE, Act.GIVE_BACK})
@@ -41,6 +41,13 @@ class Hearing:
             return None
         await self.all([Said(exchange, heard)], f"partner:{exchange.partner}")
         return await self.one(exchange_id)
+
+    async def tell(self, heard: Sequence[tuple[UUID, Heard]]) -> None:
+        """What the answers of files say."""
+        async with passing_failures():
+            found = await of_ids(self._pool, [exchange_id for exchange_id, _ in heard])
+        some = [Said(found[exchange_id], each) for exchange_id, each in heard if exchange_id in found]
+        await self.all([each for each in some if each.exchange.state is not State.QUOTED], BY)
 
     async def all(self, some: Sequence[Said], by: str) -> None:
         """An exchange that has changed since it was read stays as it is."""

@@ -44,8 +44,8 @@ class Reservation(Refused):
 class Takers(Protocol):
     """Members by their accounts at partners. Raises `Unavailable`."""
 
-    async def taker_of(self, programme: str, account: str, now: datetime) -> Taker | Against | None:
-        """The member whose account it is, by its number or the id of its link; None where nobody has linked it."""
+    async def taker_of(self, programme: str, account: str) -> Taker | Against | None:
+        """The member whose account it is, by its number; None where nobody has linked it."""
         ...
 
 
@@ -106,7 +106,7 @@ class InboundDesk:
         against: Against | None = None
         for each in offered:
             programme = each.programme
-            taker = await self._takers.taker_of(programme.name, asked.account, now)
+            taker = await self._takers.taker_of(programme.name, asked.account)
             if isinstance(taker, Taker):
                 return _reserved(asked, programme, taker, now), programme
             against = taker or against

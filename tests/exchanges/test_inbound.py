@@ -1,7 +1,7 @@
 """What comes in, on a real ledger: reserved, committed, awarded once; or refused for ever."""
 
 from collections.abc import Collection
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
@@ -37,7 +37,7 @@ class Counter:
         self.incoming = Incoming(rows, self.queue, self._posted, house.version_of, lambda: book, clock=house.clock)
         house.incoming = self.incoming
 
-    async def taker_of(self, programme: str, account: str, now: datetime) -> Taker | Against | None:
+    async def taker_of(self, programme: str, account: str) -> Taker | Against | None:
         if account == "4712":
             return Against(Refusal.NOT_ELIGIBLE, "the link is too new")
         return Taker(UUID(int=2), "bob") if account == "4711" else None

@@ -96,6 +96,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "exchange_position": "select, insert",
     "exchange_programme": "select, insert, update(status changed_at changed_by approved_by approved_at reason)",
     "exchange_standing": "select, insert, update(last_n balance)",
+    "exchange_timeline": "select, insert, update(timeline seen_at restored_to by)",
     "exchange_turn": "select, insert",
     "exchange_use": "select, insert, update(points)",
     "hold": "select, insert, update(status settled_seq)",
@@ -146,7 +147,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "partner": (
         "select, insert, update(name fixed_points computed_points countries card_scope requests_per_minute"
         " signing_secret disabled_at may_spend may_adjust may_count may_read_members may_use_offers may_explain_offers"
-        " may_load_places may_send_positions may_see_others sources)"
+        " may_load_places may_send_positions may_exchange may_see_others sources)"
     ),
     "partner_award": (
         "select, insert, update(program points expires_on explanation lifetime provisional taken_until queued_at)"

@@ -123,10 +123,7 @@ class ExchangeHouse:
         return {each: Account("4711") for each in links if each not in self.ended}
 
     async def prefund(self, money: Decimal = PREFUND) -> None:
-        async with self.pool.acquire() as connection, connection.transaction():
-            standings = await locked_standings(connection, [self.programme.name])
-            paid = EntryDraft(self.programme.name, EntryKind.PAYMENT, money, "SGD", "person:ann")
-            await write_entries(connection, standings, [paid], self.clock.now())
+        await prefund(self.pool, self.programme.name, money)
 
     async def quote(self, points: int = 2500, member: str = "bob") -> UUID:
         wish = Wish(member, self.programme.name, points=points)
@@ -168,3 +165,11 @@ class ExchangeHouse:
     async def trail(self, exchange: Exchange) -> list[str]:
         told = await self.desk.told(exchange)
         return [each.state.value for each in told.turns]
+
+
+async def prefund(pool: Pool, programme: str, money: Decimal) -> None:
+    """The house pays the partner in advance."""
+    async with pool.acquire() as connection, connection.transaction():
+        standings = await locked_standings(connection, [programme])
+        paid = EntryDraft(programme, EntryKind.PAYMENT, money, "SGD", "person:ann")
+        await write_entries(connection, standings, [paid], datetime.now(UTC))

@@ -68,6 +68,7 @@ async def create(
     explain_offers: Annotated[bool, typer.Option(help="May it be told why offers fail?")] = False,
     load_places: Annotated[bool, typer.Option(help="May it load places and regions?")] = False,
     positions: Annotated[bool, typer.Option(help="May it say where members are?")] = False,
+    exchanges: Annotated[bool, typer.Option(help="May it bring points of its members?")] = False,
     country: Annotated[
         list[str] | None,
         typer.Option(help="A country where it may award; repeat it for more. Every country where not given."),
@@ -118,6 +119,7 @@ async def create(
             may_explain_offers=explain_offers,
             may_load_places=load_places,
             may_send_positions=positions,
+            may_exchange=exchanges,
             sources=tuple(dict.fromkeys(source or ())),
         )
         said = {name: value for name, value in made._asdict().items() if name not in _NOT_LOGGED}

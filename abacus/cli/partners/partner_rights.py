@@ -31,6 +31,7 @@ _OPTIONS: Final = {
     "may_explain_offers": "explain-offers",
     "may_load_places": "load-places",
     "may_send_positions": "positions",
+    "may_exchange": "exchanges",
     "sources": "source",
 }
 
@@ -61,6 +62,7 @@ async def set_rights(
     explain_offers: Annotated[bool | None, typer.Option(help="Be told why offers fail.")] = None,
     load_places: Annotated[bool | None, typer.Option(help="Load places and regions.")] = None,
     positions: Annotated[bool | None, typer.Option(help="Say where members are.")] = None,
+    exchanges: Annotated[bool | None, typer.Option(help="Bring points of its members.")] = None,
     country: Annotated[
         list[str] | None, typer.Option(help="The countries where it may award, instead of those so far; repeat it.")
     ] = None,
@@ -96,6 +98,7 @@ async def set_rights(
         "may_explain_offers": explain_offers,
         "may_load_places": load_places,
         "may_send_positions": positions,
+        "may_exchange": exchanges,
         "sources": () if no_source else tuple(dict.fromkeys(source)) if source else None,
     }
     change = {field: value for field, value in change.items() if value is not None}

@@ -24,6 +24,7 @@ RIGHTS: Final = {
     "may_explain_offers": "explain offers",
     "may_load_places": "load places",
     "may_send_positions": "positions",
+    "may_exchange": "exchanges",
 }
 
 

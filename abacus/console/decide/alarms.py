@@ -20,6 +20,7 @@ _WORKERS: Final[Mapping[str, str]] = {
     "notifier": "Members get no messages meanwhile. Points are booked as ever.",
     "campaigner": "Campaigns do nothing meanwhile; their events wait. Points for transactions are booked as ever.",
     "journeyer": "Members stand still in journeys; what falls due meanwhile waits. Points are booked as ever.",
+    "exchanger": "Points that members exchange stay held, and partners wait. Other points are booked as ever.",
     "positions": "Nobody enters or leaves regions meanwhile. Points are booked as ever.",
     "counter": "Counters stand still, and campaigns that need them wait.",
     "counts": "Counters stand still, and campaigns that need them wait.",

@@ -45,7 +45,7 @@ class Asked(NamedTuple):
 
     partner: str
     id: str
-    account: str  # its number, or the id of a link
+    account: str  # its number
     theirs: int
 
     @property

@@ -11,6 +11,7 @@ from abacus.engage.notify.status import STATUS as NOTIFY
 from abacus.engage.offers.codes.status import STATUS as CODES
 from abacus.engage.offers.status import STATUS as OFFERS
 from abacus.engage.rewards.status import STATUS as REWARDS
+from abacus.exchanges.status import STATUS as EXCHANGES
 from abacus.intake.earning.status import STATUS as EARNING
 from abacus.intake.partners.webhooks.status import STATUS as WEBHOOKS
 from abacus.platform.postgres import Pool, passing_failures
@@ -23,7 +24,7 @@ from abacus.signals.places.status import STATUS as PLACES
 # A capability whose state people look at takes its place here.
 CAPABILITIES: Final[Sequence[CapabilityStatus]] = (
     *(EARNING, EXPIRY, TIERS, PROOF, WEBHOOKS, NOTIFY),
-    *(OFFERS, CODES, REWARDS, JOURNEYS, PLACES),
+    *(OFFERS, CODES, REWARDS, EXCHANGES, JOURNEYS, PLACES),
 )
 
 

@@ -15,6 +15,7 @@ ABOUT: Final[Mapping[ApprovalKind, str]] = {
     ApprovalKind.OFFER: "offer",
     ApprovalKind.REWARD: "reward",
     ApprovalKind.EXCHANGE_PROGRAMME: "programme",
+    ApprovalKind.EXCHANGE: "member",
     ApprovalKind.JOURNEY: "journey",
     ApprovalKind.JOURNEY_MIGRATION: "journey",
     ApprovalKind.REGIONS: "regions",

@@ -54,6 +54,7 @@ _DEEDS: Final[Mapping[str, Deed]] = {
     ApprovalKind.OFFER: Deed.EDIT_OFFERS,
     ApprovalKind.REWARD: Deed.EDIT_REWARDS,
     ApprovalKind.EXCHANGE_PROGRAMME: Deed.EDIT_EXCHANGES,
+    ApprovalKind.EXCHANGE: Deed.ADJUST,
     ApprovalKind.JOURNEY: Deed.EDIT_JOURNEYS,
     ApprovalKind.JOURNEY_MIGRATION: Deed.EDIT_JOURNEYS,
     ApprovalKind.CONTACT_POLICY: Deed.PUBLISH_CONTACT,

@@ -20,6 +20,7 @@ class ApprovalKind(StrEnum):
     OFFER = "offer"
     REWARD = "reward"
     EXCHANGE_PROGRAMME = "exchange_programme"
+    EXCHANGE = "exchange"
     JOURNEY = "journey"
     JOURNEY_MIGRATION = "journey_migration"
     CONTACT_POLICY = "contact_policy"

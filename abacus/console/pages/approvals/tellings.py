@@ -12,6 +12,7 @@ from abacus.console.decide.told import Told, everything_of
 from abacus.console.pages.approvals.telling import Telling
 from abacus.console.pages.campaigns.campaign_telling import CAMPAIGN
 from abacus.console.pages.contact.contact_telling import CONTACT
+from abacus.console.pages.exchanges.exchange_telling import EXCHANGE
 from abacus.console.pages.exchanges.programme_telling import PROGRAMME
 from abacus.console.pages.finance.assumption_telling import ASSUMPTION
 from abacus.console.pages.finance.close_telling import MONTH_CLOSE
@@ -30,7 +31,7 @@ from abacus.people.types.approval import Approval, CannotExecute
 # A capability whose deeds need a second person takes its place here.
 TELLINGS: Final = (
     *(ADJUSTMENT, REVERSAL, CARD, CAMPAIGN, OFFER, REWARD, PROGRAMME, JOURNEY, JOURNEY_MIGRATION),
-    *(CONTACT, REGIONS, LIMITS, ASSUMPTION, MONTH_CLOSE),
+    *(CONTACT, REGIONS, LIMITS, ASSUMPTION, MONTH_CLOSE, EXCHANGE),
 )
 UNREADABLE: Final = (CannotExecute, Refused, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 

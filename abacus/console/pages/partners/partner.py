@@ -36,6 +36,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "may_explain_offers": "be told why offers fail",
     "may_load_places": "load places and regions",
     "may_send_positions": "say where members are",
+    "may_exchange": "bring points of its members",
 }
 LIMITS: Final[Mapping[str, str]] = {
     "per_award": "Points in one award",

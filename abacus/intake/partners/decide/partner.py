@@ -45,6 +45,7 @@ class Partner(NamedTuple):
     may_explain_offers: bool = False  # be told why offers fail, which betrays tiers and segments of members
     may_load_places: bool = False  # load places and regions of its countries
     may_send_positions: bool = False  # say where members are
+    may_exchange: bool = False  # bring its members' points, which become the house's
     sources: tuple[str, ...] | None = ()  # it may name them beside its own id; None, from before there were any: all
 
     @property
@@ -100,6 +101,7 @@ class RightsChange(TypedDict, total=False):
     may_explain_offers: bool
     may_load_places: bool
     may_send_positions: bool
+    may_exchange: bool
     sources: tuple[str, ...]
 
 
@@ -128,8 +130,8 @@ def faults_of(partner: Partner) -> Iterator[Fault]:
     if not partner.name.strip():
         yield Fault("name", "say who the partner is")
     may = partner.fixed_points, partner.computed_points, partner.may_count, partner.may_use_offers
-    if not any((*may, partner.may_load_places, partner.may_send_positions)):
-        needs = "fixed points, computed points, counters, offers, places, or positions"
+    if not any((*may, partner.may_load_places, partner.may_send_positions, partner.may_exchange)):
+        needs = "fixed points, computed points, counters, offers, places, positions, or exchanges"
         none = f"a partner that may do nothing: it needs {needs}"
         yield Fault("may", none)
     for country in partner.countries:

@@ -1,0 +1,229 @@
+"""How exchanges are put together: their desks, and what carries them on."""
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from abacus.core.clock import Clock
+from abacus.core.signature import Producer
+from abacus.engage.asking.facts import AskingMember, asking_facts
+from abacus.engage.downstreams.wiring import outside
+from abacus.engage.notify.notices import Notices
+from abacus.engage.offers.facts import Countable
+from abacus.exchanges.books.desk import BooksDesk
+from abacus.exchanges.books.keeper import BooksKeeper
+from abacus.exchanges.callbacks import Callbacks
+from abacus.exchanges.carriers.files.file_keeper import FileKeeper
+from abacus.exchanges.carriers.files.file_rows import FileRows
+from abacus.exchanges.converter import Converter
+from abacus.exchanges.decide.inbound import Against, Refusal, Taker
+from abacus.exchanges.decide.link import LinkRefused, check_usable
+from abacus.exchanges.decide.programme import Programme
+from abacus.exchanges.decide.programmes import Programmes
+from abacus.exchanges.directory import ProgrammeDirectory
+from abacus.exchanges.exchange_desk import ExchangeDesk, closed_quotes
+from abacus.exchanges.exchange_rows import ended_links
+from abacus.exchanges.exchanger import Exchanger
+from abacus.exchanges.hearing import Hearing
+from abacus.exchanges.inbound_desk import InboundDesk
+from abacus.exchanges.inbound_rows import InboundRows
+from abacus.exchanges.incoming import Incoming
+from abacus.exchanges.link_desk import LinkDesk
+from abacus.exchanges.link_store import LinkStore
+from abacus.exchanges.partner_lines import PartnerLines
+from abacus.exchanges.programme_store import ProgrammeStore
+from abacus.exchanges.programme_versions import ProgrammeVersions
+from abacus.exchanges.reviews import ApprovedReviews
+from abacus.exchanges.settler import MovesBeside, Settler
+from abacus.exchanges.status import measure
+from abacus.exchanges.teller import teller
+from abacus.exchanges.timeline import Timelines
+from abacus.exchanges.types import Account
+from abacus.intake.partners.webhooks.secrets import WebhookSecrets
+from abacus.intake.partners.webhooks.store import WebhookStore
+from abacus.people.store.approvals import Approvals
+from abacus.platform.following.leader import Leader
+from abacus.platform.following.together import together
+from abacus.platform.health import sub_workers_of
+from abacus.platform.measuring import keep_measuring
+from abacus.platform.patience import until_available
+from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, passing_failures
+from abacus.platform.sqs.definition import AWARD
+from abacus.platform.wiring import Run, Wiring
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.wiring import cards_in_use
+from abacus.signals.facts.types import FactRegistry
+from abacus.signals.facts.wiring import present_counter_facts
+from abacus.signals.segments.wiring import segments_in_use
+
+_CONNECTIONS: Final = 6
+_MOVING: Final = 4
+_IDLE_S: Final = 2.0
+_LEADING: Final = 3  # one each
+_FILES: Final = "exchange-files"  # leases
+_BOOKS: Final = "exchange-books"
+
+MovesOf = Callable[[Pool, Clock], MovesBeside]
+# Of keys of awards, those that the ledger has.
+PostedOf = Callable[[Pool], Callable[[Collection[str]], Awaitable[Collection[str]]]]
+
+
+class Exchanging(NamedTuple):
+    """What all processes of exchanges have."""
+
+    directory: ProgrammeDirectory
+    versions: ProgrammeVersions
+    lines: PartnerLines
+    links: LinkDesk
+    hearing: Hearing
+
+    def programmes(self) -> Programmes:
+        return self.directory.value()
+
+
+class ExchangeDesks(NamedTuple):
+    """The doors of the API."""
+
+    exchanges: ExchangeDesk
+    inbound: InboundDesk
+    links: LinkDesk
+    callbacks: Callbacks
+
+
+async def exchange_desks(wiring: Wiring, pool: Pool, moves: MovesBeside, book: Callable[[], CardBook]) -> ExchangeDesks:
+    """The exchanger goes on with what they begin."""
+    at, clock = await _exchanging(wiring, pool, moves, book), wiring.clock
+    secrets = WebhookSecrets(WebhookStore(pool, clock, wiring.secrets()))
+    closed = partial(closed_quotes, at.programmes, partial(_ended, pool, clock))
+    converter = Converter(pool, moves, at.versions.of, closed, clock)
+    desk = ExchangeDesk(
+        pool,
+        clock,
+        converter,
+        at.hearing,
+        programmes=at.programmes,
+        version_of=at.versions.of,
+        link_of=partial(_link_of, at.links),
+        facts=await _facts(wiring, pool, at.directory),
+    )
+    wiring.at_the_end(desk.close)
+    rows = InboundRows(pool, at.versions.of, clock)
+    inbound = InboundDesk(pool, clock, rows, _Takers(at.links, clock), at.programmes)
+
+    return ExchangeDesks(desk, inbound, at.links, Callbacks(partial(_secrets_of, at, secrets), at.hearing, clock))
+
+
+async def exchanger(wiring: Wiring, moves_of: MovesOf, posted_of: PostedOf) -> Run:
+    """Carries exchanges on, writes files and reads their answers, keeps the books, and tells of each turn."""
+    clock = wiring.clock
+    pool = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
+    moving = await wiring.pool(size=_MOVING, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
+    await wiring.slice_map(moving)
+    cards = cards_in_use(wiring, pool)
+    await until_available(cards.refresh, wiring.health)
+    at = await _exchanging(wiring, pool, moves_of(moving, clock), cards.book)
+    queue = wiring.signed_by(Producer.EXCHANGER, await wiring.queue(await wiring.sqs(), AWARD))
+    rows = InboundRows(pool, at.versions.of, clock)
+    going, filing, keeping, telling = sub_workers_of(wiring.health, 4)
+    carrying = Exchanger(
+        pool,
+        at.hearing,
+        at.lines,
+        clock,
+        accounts_of=partial(_accounts_of, at.links),
+        version_of=at.versions.of,
+        reviews=ApprovedReviews(Approvals(pool, clock, {})),
+        incoming=Incoming(rows, queue, posted_of(pool), at.versions.of, cards.book, clock=clock),
+        health=going,
+    )
+
+    def programmes() -> list[Programme]:
+        return [each.programme for each in at.programmes().by_name.values()]
+
+    files = FileKeeper(FileRows(pool), programmes, partial(_accounts_of, at.links), at.hearing.tell, clock)
+    books = BooksKeeper(BooksDesk(pool, clock), programmes, at.lines.port, clock)
+    leading = await wiring.pool(size=_LEADING)
+    wiring.beside(keep_measuring("exchanges", partial(measure, pool, clock)))
+    return together(
+        carrying.run,
+        Leader(leading, _FILES, files.step, filing, idle_s=_IDLE_S).run,
+        Leader(leading, _BOOKS, books.step, keeping, idle_s=_IDLE_S).run,
+        teller(leading, clock, telling, at.versions.of, Notices(pool, clock)).run,
+    )
+
+
+async def _exchanging(wiring: Wiring, pool: Pool, moves: MovesBeside, book: Callable[[], CardBook]) -> Exchanging:
+    clock, settings = wiring.clock, wiring.settings
+    directory = ProgrammeDirectory(pool, clock)
+    wiring.keep(directory, on=directory.tables)
+    await until_available(directory.refresh, wiring.health)
+    versions = ProgrammeVersions(ProgrammeStore(pool))
+    lines = PartnerLines(
+        directory.value,
+        versions,
+        WebhookSecrets(WebhookStore(pool, clock, wiring.secrets())).of,
+        FileRows(pool),
+        clock,
+        timelines=Timelines(pool, clock),
+        to_private=settings.webhooks_to_private,
+    )
+    wiring.at_the_end(lines.close)
+    store = LinkStore(pool, wiring.secrets())
+    links = LinkDesk(store, clock, directory.value, lines.port, Notices(pool, clock))
+    settler = Settler(moves, versions.of, book, clock)
+    return Exchanging(directory, versions, lines, links, Hearing(pool, settler, versions.of, clock))
+
+
+async def _facts(wiring: Wiring, pool: Pool, directory: ProgrammeDirectory) -> FactRegistry[AskingMember]:
+    counters = await present_counter_facts(wiring, pool, lambda: Countable(directory.around().counters))
+    reached = await outside(wiring, pool, webhooks_at_once=0)
+    return asking_facts(segments=segments_in_use(wiring, pool).look, counters=counters, services=reached.services.ask)
+
+
+async def _secrets_of(at: Exchanging, secrets: WebhookSecrets, programme: str) -> Sequence[str]:
+    """None for a programme that nobody knows."""
+    in_force = at.programmes().by_name.get(programme)
+    found = await at.versions.last(programme) if in_force is None else in_force.programme
+    return () if found is None else await secrets.of(found.partner)
+
+
+async def _link_of(links: LinkDesk, programme: str, member_id: str) -> UUID:
+    return (await links.usable(member_id, programme)).link_id
+
+
+async def _ended(pool: Pool, clock: Clock, link_ids: Sequence[UUID]) -> Mapping[UUID, str]:
+    async with passing_failures():
+        ended = await ended_links(pool, link_ids, clock.now())
+    return dict.fromkeys(ended, "the link to the partner has ended")
+
+
+async def _accounts_of(links: LinkDesk, link_ids: Sequence[UUID]) -> dict[UUID, Account]:
+    """Without those that were forgotten."""
+    try:
+        return dict(await links.accounts_of(link_ids))
+    except LinkRefused:
+        found: dict[UUID, Account] = {}
+        for each in link_ids:
+            with suppress(LinkRefused):
+                found[each] = await links.account_of(each)
+        return found
+
+
+class _Takers:
+    """`Takers` by links."""
+
+    def __init__(self, links: LinkDesk, clock: Clock) -> None:
+        self._links = links
+        self._clock = clock
+
+    async def taker_of(self, programme: str, account: str) -> Taker | Against | None:
+        link = await self._links.of_number(programme, account)
+        if link is None:
+            return None
+        try:
+            check_usable(link, programme, self._clock.now())
+        except LinkRefused as fault:
+            return Against(Refusal.NOT_ELIGIBLE, str(fault))
+        return Taker(link.link_id, link.member_id)
