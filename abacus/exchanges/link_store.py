@@ -81,6 +81,20 @@ update exchange_link set state = :state, ended_at = :now, ended_by = :by, reason
     code_until = null
 where link_id = :link_id and ended_at is null
 """)
+# Attempts with numbers of the member go before the digests do.
+_FORGET_ATTEMPTS: Final = Statement("""
+delete from exchange_link_attempt a using (
+    select 'member:' || :member_id::text as owner
+    union select 'number:' || encode(digest, 'hex') from exchange_link where member_id = :member_id
+) o where a.owner = o.owner
+""")
+_FORGET_LINKS: Final = Statement("""
+update exchange_link set member_id = :pseudonym, digest = null, number = null, holder = null, shown = :word,
+    code_digest = null, code_until = null, reason = :word,
+    state = case when ended_at is null then 'ended' else state end,
+    ended_at = coalesce(ended_at, now()), ended_by = coalesce(ended_by, :word)
+where member_id = :member_id
+""")
 # A name belongs to its first country.
 _COUNTRIES: Final = Statement("""
 select distinct name, country from exchange_programme where name = any(:names::text[])
@@ -248,6 +262,31 @@ class LinkStore:
         async with passing_failures():
             row = await self._pool.fetchrow(*query)
         return None if row is None else _link(row)
+
+
+class Forgetting(NamedTuple):
+    """A member who is erased, the pseudonym that stays, and the word that stands for what is forgotten."""
+
+    member_id: str
+    pseudonym: str
+    word: str
+
+
+class Forgotten(NamedTuple):
+    """How many rows of each table were changed or deleted."""
+
+    links: int
+    attempts: int
+
+
+async def forget_links(connection: Connection, forgetting: Forgetting, *, within_s: float | None = None) -> Forgotten:
+    """Ends the links of a member, and deletes numbers and digests: nobody finds them any more, and they may be another
+    member's. In the caller's transaction.
+    """
+    tried = _FORGET_ATTEMPTS(member_id=forgetting.member_id)
+    attempts = await rows_changed(connection, tried, within_s=within_s)
+    links = await rows_changed(connection, _FORGET_LINKS(**forgetting._asdict()), within_s=within_s)
+    return Forgotten(links, attempts)
 
 
 async def _verify(connection: Connection, link: Link, verified: Verified, also: Also) -> Link:

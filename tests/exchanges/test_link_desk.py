@@ -5,13 +5,14 @@ from collections.abc import Awaitable
 from datetime import timedelta
 from typing import Final
 
+import asyncpg
 import pytest
 
 from abacus.core.errors import Unavailable
 from abacus.core.sources import Agent, partner_source
 from abacus.exchanges.decide.link import MOST_TRIES, Attempts, LinkFault, LinkRefused, LinkState
 from abacus.exchanges.link_desk import Wanted
-from abacus.exchanges.link_store import LINK_SECRETS, LinkStore
+from abacus.exchanges.link_store import LINK_SECRETS, Forgetting, LinkStore, forget_links
 from abacus.exchanges.types import Account, Match
 from abacus.people.store.audit import log
 from abacus.platform.encryption import Secrets, new_keyring_text
@@ -139,6 +140,23 @@ async def test_what_people_do_is_in_the_log_and_what_callers_do_is_not(pool: Poo
     await desk.ask("bob", BY_PARTNER, APP)
     found = [(each.subject, json.loads(each.details)["did"]) for each in await log(pool)]
     assert sorted(found) == [("member:bob", did) for did in ("link", "unlink", "verify-link")]
+
+
+async def test_an_erased_member_has_no_number_and_it_may_be_linked_again(pool: Pool, database_url: str) -> None:
+    desk = linking(pool, FixedClock(NOW), programme(), partner=AskedPartner())
+    link = await desk.verify(await desk.ask("bob", BY_PARTNER, APP), None, APP)
+    owner = await asyncpg.connect(database_url)
+    try:
+        assert await forget_links(owner, Forgetting("bob", "erased-1", "erased")) == (1, 2)
+    finally:
+        await owner.close()
+    assert [each[3:6] for each in await desk.of_member("erased-1")] == [("erased-1", "erased", LinkState.ENDED)]
+    kept = "select count(number) + count(holder) + count(digest) from exchange_link"
+    assert await pool.fetchval(kept) == await pool.fetchval("select count(*) from exchange_link_attempt") == 0
+    afterwards = linking(pool, FixedClock(NOW), programme(), partner=AskedPartner())
+    assert await refused(afterwards.account_of(link.link_id)) is LinkFault.NO_LINK
+    again = await afterwards.verify(await afterwards.ask("kim", BY_PARTNER, APP), None, APP)
+    assert again.state is LinkState.VERIFIED
 
 
 async def test_numbers_are_found_and_read_after_the_key_of_secrets_has_changed(pool: Pool) -> None:

@@ -205,7 +205,11 @@ async def _exchanged(pool: Pool, member: str) -> None:
         " asked_at, asked_by) values ($1, 'skymiles', 'skyways', $2, $3, $2, $2, $2, 'verified', $4, 'acme')",
         *(exchange_id, member, member.encode(), NOW),
     )
-    await pool.execute("insert into exchange_link_attempt values ($1, 'member:' || $2::text, 1)", NOW.date(), member)
+    await pool.execute(
+        "insert into exchange_link_attempt values ('2026-03-01', 'member:' || $1::text, 1),"
+        " ('2026-03-01', 'number:' || $2, 1)",
+        *(member, member.encode().hex()),
+    )
 
 
 async def _rewards(pool: Pool, member: str) -> None:

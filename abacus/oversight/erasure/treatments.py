@@ -9,6 +9,7 @@ import orjson
 
 from abacus.core.errors import Reason, Refused
 from abacus.exchanges.decide.exchange import UNSETTLED, State
+from abacus.exchanges.link_store import Forgetting, forget_links
 from abacus.oversight.erasure.decide.bodies import renamed_accounts, without, written
 from abacus.oversight.erasure.decide.pseudonym import ERASED, Pseudonym
 from abacus.people.decide.agreement import canonical, digest_of
@@ -84,19 +85,6 @@ where member_id = :member_id
 _RENAME_TURNS: Final = Statement(f"""
 update exchange_turn t set detail = '{ERASED}' from exchange e
 where e.member_id = :member_id and t.exchange_id = e.exchange_id and t.detail is not null
-""")
-_FORGET_ATTEMPTS: Final = Statement("""
-delete from exchange_link_attempt a using (
-    select 'member:' || :member_id::text as owner
-    union select 'number:' || encode(digest, 'hex') from exchange_link where member_id = :member_id
-) o where a.owner = o.owner
-""")
-# A number that is gone is found by nobody, and may be another member's.
-_END_LINKS: Final = Statement(f"""
-update exchange_link set member_id = :pseudonym, digest = null, number = null, holder = null, shown = '{ERASED}',
-    code_digest = null, code_until = null, reason = '{ERASED}', ended_at = coalesce(ended_at, now()),
-    ended_by = coalesce(ended_by, '{ERASED}')
-where member_id = :member_id
 """)
 _EMPTY_DELIVERED: Final = Statement("""
 update webhook_delivery set body = '{}', member_id = :pseudonym
@@ -191,8 +179,7 @@ async def exchanges(connection: Connection, renaming: Pseudonym) -> Rows:
     quotes = await touch(connection, _DELETE_QUOTES(member_id=member_id))
     turns = await touch(connection, _RENAME_TURNS(member_id=member_id))
     renamed = await touch(connection, _RENAME_EXCHANGES(**names))
-    attempts = await touch(connection, _FORGET_ATTEMPTS(member_id=member_id))
-    links = await touch(connection, _END_LINKS(**names))
+    links, attempts = await forget_links(connection, Forgetting(*renaming[:2], ERASED), within_s=_SCAN_TIMEOUT_S)
     return Rows(exchange=quotes + renamed, exchange_turn=turns, exchange_link=links, exchange_link_attempt=attempts)
 
 
