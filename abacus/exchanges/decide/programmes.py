@@ -36,11 +36,13 @@ class Programmes:
     """All of them."""
 
     def __init__(self, some: Iterable[InForce]) -> None:
-        self.by_name: Mapping[str, InForce] = {each.programme.name: each for each in some}
+        in_order = sorted(some, key=lambda each: each.programme.name)
+        self.by_name: Mapping[str, InForce] = {each.programme.name: each for each in in_order}
         by_partner: dict[str, list[InForce]] = {}
         for each in self.by_name.values():
             by_partner.setdefault(each.programme.partner, []).append(each)
         self._by_partner = by_partner
 
     def of_partner(self, partner: str) -> Sequence[InForce]:
+        """By name."""
         return self._by_partner.get(partner, ())

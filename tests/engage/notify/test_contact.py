@@ -11,7 +11,7 @@ from abacus.core.local_clock import QuietHours
 from abacus.engage.notify.decide.contact import Cause, Contact, DueNotice, contact, rest_of
 from abacus.engage.notify.decide.contact_policy import Capped, MessageKind, is_held_out
 from abacus.engage.notify.decide.message import ChannelName
-from abacus.engage.notify.decide.news import JourneyTerms
+from abacus.engage.notify.decide.news import ExchangeCode, JourneyTerms
 from abacus.engage.notify.decide.notice import Notice
 from tests.engage.notify.promoting import policies, promoted
 from tests.engage.notify.telling import earned
@@ -193,3 +193,13 @@ def test_a_message_that_waits_has_the_quiet_hours_of_both() -> None:
     rest = rest_of([notice], policies(quiet_hours="21:00-08:00"), None)
     assert rest is not None
     assert (str(rest.hours), rest.zone.key) == ("21:00-09:00", "Asia/Singapore")
+
+
+def test_a_code_that_the_member_waits_for_is_told_at_once_and_counts_as_nothing() -> None:
+    news = ExchangeCode(program="GRP", country="SG", unit="miles", code="012345", minutes=10)
+    code = Notice("bob", "exchange-code:1", NOON, 0, news)
+    quiet = "11:00-14:00"
+    found = decided(code, earned("bob", 1), caps={"sns": {"service": "1 a day"}}, quiet_hours=quiet)
+    assert (found.told[SNS], dict(found.counted)) == ([code], {})
+    assert [each.cause for each in found.put_off] == [Cause.QUIET_HOURS]
+    assert rest_of([code], policies(quiet_hours=quiet), None) is None
