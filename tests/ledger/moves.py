@@ -74,14 +74,14 @@ def exchange_out(name: str = "h", **changes: Any) -> Capture:
     return capture(name=name, source=SKYMILES, exchanged=MILES, **changes)
 
 
-def exchange_in(points: int, key: str = "exchange:skyways:1", **changes: Any) -> Award:
+def exchange_in(points: int, key: str = "exchange:skyways:1", card: str = "SG@1") -> Award:
     explanation = ExchangedIn(
         exchange=str(UUID(int=8)),
         programme="skymiles@1",
         partner="skyways",
         theirs=25,
         unit="miles",
-        card="SG@1",
+        card=card,
         points=points,
     )
     return award(
@@ -91,7 +91,6 @@ def exchange_in(points: int, key: str = "exchange:skyways:1", **changes: Any) ->
         explanation=text_of(explanation),
         source=SKYMILES,
         activity=True,
-        **changes,
     )
 
 

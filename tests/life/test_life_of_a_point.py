@@ -23,7 +23,7 @@ from hypothesis.stateful import (
 )
 
 from abacus.core.ids import award_id, expiry_key, opening_key
-from abacus.core.sources import Agent
+from abacus.core.sources import Agent, exchange_source
 from abacus.intake.partners.members import MemberReader
 from abacus.ledger.decide.chain import chain
 from abacus.ledger.decide.lapse import MonthEnd
@@ -31,11 +31,12 @@ from abacus.ledger.decide.opening_balance import OpeningBalance
 from abacus.ledger.decide.pending import vested
 from abacus.ledger.types.account import NO_HASH, AccountId
 from abacus.ledger.types.award_envelope import Award
-from abacus.ledger.types.kinds import TransferKind
+from abacus.ledger.types.kinds import AWARDED, OF_HELD, TransferKind
 from abacus.ledger.types.movement import (
     Adjustment,
     Because,
     Capture,
+    Exchanged,
     Movement,
     Refund,
     Release,
@@ -47,6 +48,8 @@ from abacus.ledger.types.port import Status
 from abacus.platform.postgres import open_pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import OnShortfall
+from abacus.pricing.explanation.text import text_of
+from abacus.pricing.explanation.types import ExchangedIn
 from abacus.programs.expiry.decide.month import Month
 from abacus.proof.decide.recompute import recompute
 from abacus.proof.verify import verify
@@ -60,6 +63,8 @@ LIVES: Final = itertools.count()  # each has a member of its own, so that they c
 START: Final = datetime(2026, 1, 10, 12, tzinfo=UTC)
 FACTS: Final = "0" * 16
 ACME = Agent("acme", "partner:acme")
+SKYMILES = Agent("skyways", exchange_source("skymiles"))
+MILES: Final = Exchanged(UUID(int=7), "skymiles@1", "skyways", 25, "miles")
 ANN = Agent("ann", "person:ann")
 
 Answer = TypeVar("Answer")
@@ -86,6 +91,7 @@ class Life(RuleBasedStateMachine):
         self.by_lots, self.months = False, 6  # by the card in force
         self.written = 0
         self.is_erased = False
+        self.exchanges: dict[str, str] = {}  # holds without an end, and the keys of their captures
         self.id: AccountId = (f"bob-{next(LIVES)}", "GRP")
 
     def teardown(self) -> None:
@@ -140,11 +146,39 @@ class Life(RuleBasedStateMachine):
         self._move(movement, expected=self.model.spend(key, amount))
 
     @rule(amount=points)
-    def hold(self, amount: int) -> None:
+    def exchange_in(self, amount: int) -> None:
+        key, day = self._key("exchange:skyways"), self._month_end(self.months)
+        told = ExchangedIn(
+            exchange=str(UUID(int=8)),
+            programme="skymiles@1",
+            partner="skyways",
+            theirs=25,
+            unit="miles",
+            card="SG@7",
+            points=amount,
+        )
+        kind, now = TransferKind.EXCHANGE_IN, self.clock.now()
+        award = Award(
+            *(key, *self.id, "SG", kind, amount, now, day, True, FACTS), text_of(told), SKYMILES.source, self.by_lots
+        )
+        self.model.now = now
+        (outcome,) = self.run(self.ledger.post([award]))
+        assert outcome.status is Status.POSTED
+        self.written += 1
+        self.model.transact(key, amount, Decimal(1), day, lifetime=self.by_lots)
+        del self.model.posted[key]  # nothing takes it back
+
+    @rule(amount=points, endless=st.booleans())
+    def hold(self, amount: int, *, endless: bool) -> None:
+        """For a purchase, or without an end for an exchange."""
         key = self._key("api:acme")
-        until = self.clock.now() + timedelta(days=10_000)
+        until = None if endless else self.clock.now() + timedelta(days=10_000)
         hold_id = award_id(key)
-        movement = Reserve(key, *self.id, "SG", FACTS, amount, "a table", *ACME, hold_id, until)
+        if endless:
+            self.exchanges[str(hold_id)] = f"capture:{hold_id}"
+        movement = Reserve(
+            *(key, *self.id, "SG", FACTS, amount, "a table", *self._agent(str(hold_id)), hold_id), until=until
+        )
         self._move(movement, expected=self.model.hold(str(hold_id), amount))
 
     @precondition(lambda self: self.model.holds)
@@ -152,14 +186,16 @@ class Life(RuleBasedStateMachine):
     def capture(self, data: st.DataObject, amount: int | None) -> None:
         hold = data.draw(st.sampled_from(list(self.model.holds)))
         key = f"capture:{hold}"
-        movement = Capture(key, *self.id, "SG", FACTS, amount, *ACME, UUID(hold))
+        exchanged = MILES if hold in self.exchanges else None
+        movement = Capture(key, *self.id, "SG", FACTS, amount, *self._agent(hold), UUID(hold), exchanged)
         self._move(movement, expected=self.model.capture(key, hold, amount))
 
     @precondition(lambda self: self.model.holds)
     @rule(data=st.data())
     def release(self, data: st.DataObject) -> None:
         hold = data.draw(st.sampled_from(list(self.model.holds)))
-        movement = Release(f"release:{hold}", *self.id, "SG", FACTS, *ACME, UUID(hold), Because.RELEASED)
+        agent = self._agent(hold)
+        movement = Release(f"release:{hold}", *self.id, "SG", FACTS, *agent, UUID(hold), Because.RELEASED)
         self._move(movement, expected=self.model.release(hold))
 
     @rule(amount=st.integers(-40, 40))
@@ -241,8 +277,8 @@ class Life(RuleBasedStateMachine):
         for seq, transfer in enumerate(history, start=1):
             explanation = orjson.loads(transfer.explanation)
             balance += transfer.points
-            held += explanation.get("held", 0) if transfer.kind in {"hold", "release", "spend"} else 0
-            earned += transfer.points if transfer.kind == TransferKind.EARN else 0
+            held += explanation.get("held", 0) if transfer.kind in OF_HELD else 0
+            earned += transfer.points if transfer.kind in AWARDED else 0
             assert (transfer.seq, transfer.balance_after) == (seq, balance)
             assert explanation["points"] == transfer.points
             assert transfer.hash == chain(previous, transfer[:-1])
@@ -277,12 +313,15 @@ class Life(RuleBasedStateMachine):
                 "SG@1",
                 None,
                 None,
-                "stream",
+                SKYMILES.source if of in self.exchanges.values() else "stream",
                 self.clock.now(),
                 self._month_end(self.months),
                 self.by_lots,
             )
         )
+
+    def _agent(self, hold: str) -> Agent:
+        return SKYMILES if hold in self.exchanges else ACME
 
     def _key(self, kind: str) -> str:
         return f"{kind}:{self.id[0]}-{next(self.numbers)}"
@@ -340,9 +379,7 @@ async def _faults(database_url: str) -> list[str]:
     """The faults in all these lives; their awards are not recomputed, because their card was never published."""
     pool = await open_pool(database_url, size=2)
     try:
-        report = await verify(
-            pool, lambda each: None if each.kind == TransferKind.EARN else recompute(each, CardBook([]))
-        )
+        report = await verify(pool, lambda each: None if each.kind in AWARDED else recompute(each, CardBook([])))
     finally:
         await pool.close()
     assert report.transfers

@@ -50,6 +50,13 @@ TAMPERINGS: Final[dict[str, tuple[str, list[str]]]] = {
         f"update hold set until = until + interval '1 day' where hold_id = '{OPEN}'",
         [f"bob GRP #4: the hold {OPEN} has the until 2026-06-03 12:00:00+00:00, it explains 2026-06-02 12:00:00+00:00"],
     ),
+    "a hold that is an exchange's": (
+        f"update hold set until = null, settled_by = 'exchange:skymiles' where hold_id = '{OPEN}'",
+        [
+            f"bob GRP #4: the hold {OPEN} has the until None, it explains 2026-06-02 12:00:00+00:00",
+            f"bob GRP #4: the hold {OPEN} has the settled_by exchange:skymiles, it explains None",
+        ],
+    ),
     "a hold that is open again": (
         f"update hold set status = 'open', settled_seq = null where hold_id = '{USED}'",
         [

@@ -14,7 +14,17 @@ from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from abacus.proof.decide.recompute import recompute
-from tests.proof.explained import EARNED, FACTORS, FIXED, explained, factors, posted, spent
+from tests.proof.explained import (
+    EARNED,
+    FACTORS,
+    FIXED,
+    exchanged_in,
+    exchanged_out,
+    explained,
+    factors,
+    posted,
+    spent,
+)
 from tests.support.cards import BOOK, CANCELLED, LUNCH, SINGAPORE, lunch
 
 amounts = st.builds(lambda cents, places: f"{cents}.{'0' * places}7", st.integers(0, 10**9), st.integers(0, 6))
@@ -80,8 +90,21 @@ CHANGED: list[tuple[str, Transfer, str]] = [
     ("currency of a spend", spent(currency="USD"), "it paid 0.80 USD, the points pay 0.80 SGD"),
     ("another card of a spend", spent(card="ID@1"), "the points pay 0.80 IDR"),
     ("a price below the money", spent(price="0.79"), "it paid 0.80 of 0.79"),
+    ("an exchange of another programme", exchanged_out(programme="others@1"), "it is of exchange:others, the transfer"),
+    ("an exchange that brought nothing", exchanged_out(theirs=0), "60 points left, 10 of them a fee, for 0 of skyways"),
+    ("an exchange that is a fee", exchanged_out(fee=60), "60 points left, 60 of them a fee, for 25 of skyways"),
+    ("an exchange that holds more", exchanged_out(held=1), "a exchange_out may not hold 1 more"),
+    ("what came from another programme", exchanged_in(programme="others@1"), "it is of exchange:others, the transfer"),
+    ("what came for nothing", exchanged_in(theirs=0), "50 points came for 0 of skyways"),
+    ("what came by another card", exchanged_in(card="ID@1"), "ID@1 issues OVO, not GRP"),
+    ("what came by no card", exchanged_in(card="SG@9"), "there is no rate card 'SG@9'"),
     *[(f"no {name} of a fixed award", explained(FIXED, **{name: ...}), name) for name in ("card", "points")],
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize("transfer", [exchanged_out(), exchanged_in()])
+def test_what_was_exchanged_recomputes(transfer: Transfer) -> None:
+    assert recompute(transfer, BOOK) is None
 
 
 @pytest.mark.parametrize("price", ["10.00", "0.80", ...])

@@ -69,6 +69,10 @@ def moving(test: str) -> str:
     return f"{_LEDGER}/test_moving.py::{test}"
 
 
+def beside(test: str) -> str:
+    return f"{_LEDGER}/test_moves_beside.py::{test}"
+
+
 def expiry(test: str) -> str:
     return f"tests/programs/expiry/test_expiry.py::{test}"
 
@@ -83,6 +87,10 @@ def agreement(row: str) -> str:
 
 def agrees(test: str) -> str:
     return f"tests/proof/test_agreement.py::{test}"
+
+
+def recomputed(row: str) -> str:
+    return f"tests/proof/test_recompute.py::test_what_was_changed_is_found[{row}]"
 
 
 def sound(test: str) -> str:

@@ -25,6 +25,13 @@ MUTANTS: Final = (
         (fate("a hold is not taken back"), fate("a lapse is not taken back")),
     ),
     Mutant(
+        "the look whether an exchange takes its own back",
+        _REVERSAL,
+        "reverse",
+        Node("transfer.kind == TransferKind.EXCHANGE_OUT and reversal.source != transfer.source", "False"),
+        (fate("what was exchanged comes back by nobody else"),),
+    ),
+    Mutant(
         "the look whether it gave points or took them",
         _REVERSAL,
         "reverse",

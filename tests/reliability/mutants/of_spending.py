@@ -3,7 +3,7 @@
 from typing import Final
 
 from tests.reliability.mutants.changes import Node
-from tests.reliability.mutants.killers import fate
+from tests.reliability.mutants.killers import beside, fate
 from tests.reliability.mutants.mutant import Mutant
 
 _SPEND: Final = "abacus/ledger/decide/spend.py"
@@ -56,8 +56,32 @@ MUTANTS: Final = (
         "the look whether a hold is over",
         _SPEND,
         "release",
-        Node("... and hold.until > now", "False"),
+        Node("... and hold.until is not None and hold.until > now", "False"),
         (fate("not over yet"),),
+    ),
+    Mutant(
+        "the look whose hold without an end it is",
+        _SPEND,
+        "_open",
+        Node("held.settled_by not in {None, source}", "False"),
+        (
+            fate("a hold of an exchange is not another's to capture"),
+            fate("a hold of an exchange is not another's to release"),
+        ),
+    ),
+    Mutant(
+        "the source of a hold without an end",
+        _SPEND,
+        "reserve",
+        Node("movement.source if movement.until is None else None", "None"),
+        (fate("a hold of an exchange is not another's to capture"),),
+    ),
+    Mutant(
+        "the faults of movements that are not admitted",
+        _ADJUST,
+        "plan_moves",
+        Node("movement.key in refused", "False"),
+        (beside("test_what_is_not_admitted_is_refused_unless_its_key_is_known"),),
     ),
     Mutant(
         "the size of a hold",
@@ -71,8 +95,8 @@ MUTANTS: Final = (
         _SPEND,
         "capture",
         Node(
-            "_entry(TransferKind.SPEND, movement, explanation, now, held=-hold.points)",
-            "_entry(TransferKind.SPEND, movement, explanation, now, held=-points)",
+            "_entry(kind, movement, explanation, now, held=-hold.points)",
+            "_entry(kind, movement, explanation, now, held=-points)",
         ),
         (fate("a hold is captured in part, and the rest is free"),),
     ),

@@ -3,10 +3,11 @@
 from typing import Final
 
 from tests.reliability.mutants.changes import Clause, Node
-from tests.reliability.mutants.killers import agreement, agrees, sound
+from tests.reliability.mutants.killers import agreement, agrees, recomputed, sound
 from tests.reliability.mutants.mutant import Mutant
 
 _CHAIN: Final = "abacus/proof/decide/account_chain.py"
+_RECOMPUTE: Final = "abacus/proof/decide/recompute.py"
 _HOLDS: Final = "abacus/proof/decide/holds.py"
 _COUNTED: Final = "abacus/proof/decide/counted.py"
 _APPROVED: Final = "abacus/proof/decide/approved.py"
@@ -21,6 +22,20 @@ MUTANTS: Final = (
         "Follower._follow_movement",
         Node("yield from self._holds.follow(...)"),
         (agreement("a hold that was settled otherwise"),),
+    ),
+    Mutant(
+        "the comparison of who settles a hold",
+        _HOLDS,
+        "Holds.follow",
+        Node("recorded[name] != value", "name != 'settled_by' and recorded[name] != value"),
+        (agreement("a hold that is an exchange's"),),
+    ),
+    Mutant(
+        "the programme of an exchange",
+        _RECOMPUTE,
+        "_of_programme",
+        Node("transfer.source != source", "False"),
+        (recomputed("an exchange of another programme"),),
     ),
     Mutant(
         "the sum of the open holds",
