@@ -58,9 +58,10 @@ class Stage:
         asked = [events_of(each) for each in versions]
         self.running = Running(asked, list(newest.values()), around, ended=frozenset(ended))
         self.cards = CardBook(CARDS.values())
-        going = walks(*versions, tiers=self.tiers)
+        self.around = AROUND
+        going = walks(*versions, tiers=self.tiers, around=lambda: self.around)
         mover = self.mover = Mover(going, self.clock, go_together=going.together)
-        self.armed = ArmedVersions(Versions(*versions).of, lambda: AROUND)
+        self.armed = ArmedVersions(Versions(*versions).of, lambda: self.around)
         self.gate = Gate(
             self.armed,
             mover,

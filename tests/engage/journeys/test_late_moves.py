@@ -1,7 +1,9 @@
 """An event that moves a member and cannot be decided holds this member, and nobody else."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -16,7 +18,7 @@ from abacus.platform.postgres import Pool
 from abacus.signals.events.types import Event
 from abacus.signals.facts.types import NOT_NOW
 from tests.engage.campaigns.offers import NOW, order
-from tests.engage.journeys.examples import HELLO, ORDERS, journey, nodes, rule
+from tests.engage.journeys.examples import AROUND, HELLO, ORDERS, journey, nodes, rule
 from tests.engage.journeys.stage import HOUR, Stage
 from tests.engage.journeys.test_walks import BROKEN, Tiers
 
@@ -133,6 +135,20 @@ async def test_what_was_tried_in_vain_waits_for_people_with_all_behind_it(pool: 
     assert await put_back(pool, "welcome", NOW + 99 * HOUR) == 3
     assert [await stage.look_again(99 * HOUR) for _ in range(4)] == [1, 1, 1, 0]
     assert len(set((await nodes_of(pool)).values())) == 1, "both have come to the next wait"
+
+
+async def test_an_event_waits_for_a_version_that_fits_nothing_any_more(pool: Pool) -> None:
+    """A segment is gone at which the version looks later."""
+    regulars = {"branch": [{"when": rule("segment.regulars", "eq", rhs=True), "next": "done"}], "otherwise": "done"}
+    second = {"wait": {"for": "2d", "event": {"on": ORDERS}}, "next": "which", "otherwise": "done"}
+    stage = await staged(pool, exits=LEAVES["exits"], **nodes("second", second=second, which=regulars))
+    stage.around = replace(AROUND, beside=replace(AROUND.beside, segments=frozenset()))
+    await hear(stage, order(3, "ann", after=HOUR))
+    assert [each[1:] for each in await late(pool)] == [(1, False)]
+    stage.around = AROUND
+    assert await stage.moves.round(asyncio.Event()) == 0, "it is not due yet"
+    await stage.look_again(2 * HOUR)
+    assert (await late(pool), (await nodes_of(pool))["ann"]) == ([], "bought")
 
 
 async def test_where_says_what_a_member_waits_for(pool: Pool) -> None:

@@ -1,6 +1,6 @@
 """Members walk on their versions: by their journey's document, from the entry to the end."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -12,6 +12,7 @@ from abacus.engage.journeys.armed_versions import ArmedVersions
 from abacus.engage.journeys.decide.halts import NO_HALTS, Halts
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.packs import packed
+from abacus.engage.journeys.decide.publications import JourneyPublications
 from abacus.engage.journeys.decide.seat import Arrived, Leaves, Moved, Seat, Waits
 from abacus.engage.journeys.decide.sides import ZONE
 from abacus.engage.journeys.facts import JourneySubject
@@ -88,6 +89,7 @@ def walks(
     zones: Zones | None = None,
     pool: Pool | None = None,
     halts: Halts = NO_HALTS,
+    around: Callable[[], JourneyPublications] = lambda: AROUND,
 ) -> Walks:
     tiers = tiers or Tiers({})
 
@@ -95,7 +97,7 @@ def walks(
         assert pool is not None
         return await book_turns(pool, receiver, step, now, wanted)
 
-    versions = ArmedVersions(Versions(*journeys).of, lambda: AROUND)
+    versions = ArmedVersions(Versions(*journeys).of, around)
     cards = CardBook(CARDS.values())
     facts = FactRegistry(tiers, zones or Zones({}))
     return Walks(versions, facts, tiers=tiers.of, cards=lambda: cards, book=book, halts=lambda: halts)
