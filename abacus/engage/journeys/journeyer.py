@@ -14,6 +14,7 @@ from typing import Final
 
 from abacus.core.clock import Clock
 from abacus.engage.journeys.decide.halts import Halts
+from abacus.engage.journeys.decide.packs import LARGEST
 from abacus.engage.journeys.decide.portion import Portion
 from abacus.engage.journeys.heard import Heard
 from abacus.engage.journeys.metrics import JOURNEY_STEPS
@@ -34,14 +35,18 @@ _RNG: Final = random.Random()
 
 @dataclass(slots=True)
 class _Lane:
-    """How far a line was run in a slice, since it was begun at its first pack, and how many packs are taken at once."""
+    """How far a line was run in a slice, since it was begun at its first pack, and how many packs are taken at once:
+    with as many members as go `together`, and fewer where most go each by itself, which takes longer.
+    """
 
     begun: float
+    together: int
     portion: Portion
     behind: Mark = BEGIN
 
     def ran(self, ran: Ran) -> None:
         self.behind = BEGIN if ran.last is None else ran.last
+        self.portion.members = LARGEST if 2 * ran.singly > ran.members else self.together
         self.portion.used(ran.packs, ran.members)
 
     def begin_again(self, now: float) -> None:
@@ -112,7 +117,7 @@ class Journeyer:
         return None if upto is None else min(upto, self._clock.now())
 
     def _lane(self, slice_: slices.Slice, line: Line, now: float) -> _Lane:
-        return self._lanes.setdefault((slice_.number, line), _Lane(now, Portion(line.together)))
+        return self._lanes.setdefault((slice_.number, line), _Lane(now, line.together, Portion(line.together)))
 
     async def _in_slice(self, slice_: slices.Slice, upto: Mapping[bool, datetime | None], stop: asyncio.Event) -> int:
         now, packs = time.monotonic(), 0

@@ -55,11 +55,12 @@ def anywhere(_: str) -> ZoneInfo:
 
 
 class Ran(NamedTuple):
-    """Packs that were run, the last one's mark, and their members."""
+    """Packs that were run, the last one's mark, their members, and how many of these went each by itself."""
 
     packs: int
     members: int
     last: Mark | None
+    singly: int = 0
 
 
 NOTHING: Final = Ran(0, 0, None)
@@ -94,6 +95,7 @@ class Mover:
             if not packs:
                 return NOTHING
             await delete(connection, packs)
+            singly = 0
             try:
                 async with passing_failures():
                     if line.awaits:
@@ -101,12 +103,12 @@ class Mover:
                         arrived = [each for pack in packs for each in arrived_of(pack, seats)]
                         await self._go_on(connection, line.journey, arrived, are_locked=True, packs=packs)
                     else:
-                        await self._part(connection, line.journey, packs)
+                        singly = await self._part(connection, line.journey, packs)
             except (Unavailable, LineStopped):
                 raise
             except Exception as fault:
                 raise Stuck(packs, fault) from fault
-            return _ran(packs)
+            return _ran(packs)._replace(singly=singly)
 
     async def send_out(self, slice_: slices.Slice, stay: Stay, most: int) -> Ran:
         """Members of a version that is over leave, before their time: of at most `most` packs, five hundred members at
@@ -194,8 +196,8 @@ class Mover:
             await self._go_on(connection, journey, arrived, are_locked=True)
             return len(arrived)
 
-    async def _part(self, connection: Connection, journey: str, packs: Sequence[Pack]) -> None:
-        """Members go on together as far as that is possible, and the others each by itself."""
+    async def _part(self, connection: Connection, journey: str, packs: Sequence[Pack]) -> int:
+        """Members go on together as far as that is possible, and the others each by itself: how many do that."""
         now = self._clock.now()
         parties = await parties_of(connection, packs)
         parting = await self._go_together(parties.going, now)
@@ -207,6 +209,7 @@ class Mover:
             there = {place: seat for place, seat in seats.items() if place in left}
             arrived = [each for pack in packs for each in arrived_of(pack, there)]
         await self._go_on(connection, journey, arrived, are_locked=False, packs=packs, beside=went)
+        return len(arrived)
 
     async def _go_on(
         self,

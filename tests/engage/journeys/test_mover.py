@@ -240,6 +240,15 @@ async def test_packs_are_taken_by_one_and_full_ones_alone(pool: Pool) -> None:
     assert ran == [(3, 4000), (1, 3900), (1, 500), (1, 4100)]
 
 
+async def test_it_is_told_how_many_members_went_each_by_itself(pool: Pool) -> None:
+    clock = FixedClock(NOW)
+    moving = mover(clock)
+    await come_in(pool, moving, [entry(1)])
+    clock.set(NOW + 2 * DAY)
+    ran = await moving.run(await slices.slice_of(pool, "m1"), TIMED, BEGIN, clock.now(), MOST_PACKS)
+    assert (ran.members, ran.singly) == (1, 1)
+
+
 async def test_another_process_takes_other_packs(pool: Pool) -> None:
     slice_ = (await slices.slices_of(pool))[0]
     async with slice_.within() as connection:
@@ -248,7 +257,7 @@ async def test_another_process_takes_other_packs(pool: Pool) -> None:
     async with slice_.within() as connection:
         await connection.fetch("select from pack order by due, id limit 1 for update")
         ran = await moving.run(slice_, TIMED, BEGIN, NOW, MOST_PACKS)
-        assert ran == (1, 1, Mark(NOW, 1))
+        assert ran == (1, 1, Mark(NOW, 1), 0)
         assert (await moving.run(slice_, TIMED, BEGIN, NOW, MOST_PACKS)).packs == 0
     assert (await moving.run(slice_, TIMED, Mark(NOW, 0), NOW, MOST_PACKS)).packs == 0  # behind the mark
     assert (await moving.run(slice_, TIMED, BEGIN, NOW, MOST_PACKS)).packs == 1
