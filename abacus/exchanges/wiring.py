@@ -1,7 +1,6 @@
 """How exchanges are put together: their desks, and what carries them on."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -40,7 +39,6 @@ from abacus.exchanges.settler import MovesBeside, Settler
 from abacus.exchanges.status import measure
 from abacus.exchanges.teller import teller
 from abacus.exchanges.timeline import Timelines
-from abacus.exchanges.types import Account
 from abacus.intake.partners.webhooks.secrets import WebhookSecrets
 from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.people.store.approvals import Approvals
@@ -132,7 +130,7 @@ async def exchanger(wiring: Wiring, moves_of: MovesOf, posted_of: PostedOf) -> R
         at.hearing,
         at.lines,
         clock,
-        accounts_of=partial(_accounts_of, at.links),
+        accounts_of=at.links.accounts_of,
         version_of=at.versions.of,
         reviews=ApprovedReviews(Approvals(pool, clock, {})),
         incoming=Incoming(rows, queue, posted_of(pool), at.versions.of, cards.book, clock=clock),
@@ -142,7 +140,7 @@ async def exchanger(wiring: Wiring, moves_of: MovesOf, posted_of: PostedOf) -> R
     def programmes() -> list[Programme]:
         return [each.programme for each in at.programmes().by_name.values()]
 
-    files = FileKeeper(FileRows(pool), programmes, partial(_accounts_of, at.links), at.hearing.tell, clock)
+    files = FileKeeper(FileRows(pool), programmes, at.links.accounts_of, at.hearing.tell, clock)
     books = BooksKeeper(BooksDesk(pool, clock), programmes, at.lines.port, clock)
     leading = await wiring.pool(size=_LEADING)
     wiring.beside(keep_measuring("exchanges", partial(measure, pool, clock)))
@@ -197,18 +195,6 @@ async def _ended(pool: Pool, clock: Clock, link_ids: Sequence[UUID]) -> Mapping[
     async with passing_failures():
         ended = await ended_links(pool, link_ids, clock.now())
     return dict.fromkeys(ended, "the link to the partner has ended")
-
-
-async def _accounts_of(links: LinkDesk, link_ids: Sequence[UUID]) -> dict[UUID, Account]:
-    """Without those that were forgotten."""
-    try:
-        return dict(await links.accounts_of(link_ids))
-    except LinkRefused:
-        found: dict[UUID, Account] = {}
-        for each in link_ids:
-            with suppress(LinkRefused):
-                found[each] = await links.account_of(each)
-        return found
 
 
 class _Takers:

@@ -1,6 +1,6 @@
 """Writes files at their time and reads their answers. One process at a time steps."""
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -32,7 +32,7 @@ _TOGETHER: Final = 1_000
 
 # What a partner said of exchanges; done again, nothing changes.
 Tell = Callable[[Sequence[tuple[UUID, Heard]]], Awaitable[None]]
-AccountsOf = Callable[[Sequence[UUID]], Awaitable[dict[UUID, Account]]]  # by the ids of links
+AccountsOf = Callable[[Sequence[UUID]], Awaitable[Mapping[UUID, Account]]]  # by the ids of links
 
 log = structlog.get_logger(__name__)
 
