@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 
+from abacus.approving.exchanges import reviewing
 from abacus.core.errors import Absent, Refused
 from abacus.exchanges.converter import KeyReused, PointsShort, QuoteStale
 from abacus.exchanges.decide.caps import Cap, CapReached
@@ -15,11 +16,15 @@ from abacus.exchanges.decide.heard import Credited, Heard, OtherFacts, Pending
 from abacus.exchanges.decide.programme import Caps, Direction
 from abacus.exchanges.decide.turn import Reason, Verdict, WrongState
 from abacus.exchanges.exchanger import LEASE
+from abacus.exchanges.reviews import ApprovedReviews
 from abacus.exchanges.settler import Beside, MovesBeside
 from abacus.exchanges.types import Transfer
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.movement import Moved, Movement
+from abacus.people.store.approvals import Approvals
+from abacus.people.types.approval import ApprovalKind
 from abacus.platform.postgres import Pool
+from tests.support.agreed import eve
 from tests.support.exchange_house import PREFUND, SHOP, ExchangeHouse
 from tests.support.exchanged import NOW, skymiles
 from tests.support.memory_partner import MemoryPartner, refuses, says
@@ -283,3 +288,23 @@ async def test_a_silent_partner_is_left_alone_and_the_rest_goes_on(pool: Pool) -
     house.is_restored = False
     await house.later()
     assert ((await house.now(waiting)).state, await house.points()) == (State.CAPTURED, (7500, 0))
+
+
+@pytest.mark.parametrize("agrees", [True, False])
+async def test_a_large_one_waits_for_a_second_person(pool: Pool, *, agrees: bool) -> None:
+    house = await a_house(pool, review_above=2000)
+    approvals = Approvals(pool, house.clock, {ApprovalKind.EXCHANGE: reviewing(pool, house.clock)})
+    house.reviews = ApprovedReviews(approvals)
+    held = await house.exchange()
+    await house.later()
+    assert ((await house.now(held)).state, await house.points()) == (State.REVIEW, (10_000, 2500))
+    (waiting,) = await approvals.some([held.exchange_id])
+    if agrees:
+        await approvals.approve(waiting.approval_id, await eve(pool), waiting.digest)
+    else:
+        await approvals.reject(waiting.approval_id, await eve(pool), "not again")
+    await house.later(timedelta(minutes=2))
+    done = await house.now(held)
+    assert (done.state, await house.points()) == (
+        (State.CAPTURED, (7500, 0)) if agrees else (State.RELEASED, (10_000, 0))
+    )

@@ -41,15 +41,15 @@ async def agree(
 
     approvals = Approvals(pool, SystemClock(), {kind.approval: run})
     asked = await approvals.ask(kind.proposal(version, []), ANN.agent)
-    await approvals.approve(asked.approval_id, await _eve(pool), asked.digest)
+    await approvals.approve(asked.approval_id, await eve(pool), asked.digest)
     return version
 
 
-async def _eve(pool: Pool) -> Actor:
+async def eve(pool: Pool) -> Actor:
     """Somebody who approves."""
-    eve = Actor("eve", parse_grants(["approver"]))
+    somebody = Actor("eve", parse_grants(["approver"]))
     people = PeopleStore(pool, SystemClock())
-    if eve.name not in {each.person.person_id for each in await people.all()}:
-        logs = logged(f"person:{eve.name}", Deed.MANAGE_PEOPLE)
-        await people.create(eve.name, parse_grants(["approver"]), by=ADMIN, also=logs)
-    return eve
+    if somebody.name not in {each.person.person_id for each in await people.all()}:
+        logs = logged(f"person:{somebody.name}", Deed.MANAGE_PEOPLE)
+        await people.create(somebody.name, parse_grants(["approver"]), by=ADMIN, also=logs)
+    return somebody

@@ -20,7 +20,7 @@ from abacus.exchanges.decide.publications import ExchangePublications
 from abacus.exchanges.decide.quote import Wish
 from abacus.exchanges.exchange_desk import ExchangeDesk, closed_quotes
 from abacus.exchanges.exchange_rows import Step
-from abacus.exchanges.exchanger import MOST, Exchanger, Incoming, Reached
+from abacus.exchanges.exchanger import MOST, Exchanger, Incoming, Reached, Reviews
 from abacus.exchanges.hearing import Hearing
 from abacus.exchanges.position_rows import EntryDraft, entries_behind, locked_standings, write_entries
 from abacus.exchanges.settler import MovesBeside, Settler
@@ -59,6 +59,7 @@ class ExchangeHouse:
         self.room = MOST
         self.is_restored = False
         self.incoming: Incoming | None = None
+        self.reviews: Reviews | None = None
         self.ended: dict[UUID, str] = {}
         self.programme = programme or skymiles()
         self._book = CardBook(list(CARDS.values()))
@@ -107,7 +108,8 @@ class ExchangeHouse:
         return self.is_restored
 
     async def looked_at(self, some: Sequence[Exchange], now: datetime) -> list[Step]:
-        return [Step(each, each._replace(due_at=None)) for each in some]
+        assert self.reviews is not None
+        return await self.reviews.looked_at(some, now)
 
     async def carry(self, some: Sequence[Exchange]) -> None:
         assert self.incoming is not None

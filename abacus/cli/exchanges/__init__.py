@@ -4,6 +4,11 @@ from typing import Final
 
 COMMANDS: Final = {
     "exchanges": "commands:app",
+    "exchanges find": "exchanges:find_exchanges",
+    "exchanges get": "exchanges:get_exchange",
+    "exchanges settle": "exchanges:settle_exchange",
+    "exchanges restored": "exchanges:note_restored",
+    "exchanges matched": "exchanges:note_matched",
     "exchanges books": "books:app",
     "exchanges breaks": "breaks:app",
     "exchanges links": "links:list_links",

@@ -1,0 +1,108 @@
+"""`abacus exchanges find`, `get` and `settle`; `restored` and `matched`, after the house was restored."""
+
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+import typer
+
+from abacus.cli.terminal.answer import Answer, Table
+from abacus.cli.terminal.command_actor import actor
+from abacus.cli.terminal.shell import moment
+from abacus.core.errors import Refused
+from abacus.exchanges.clerk import ExchangeClerk
+from abacus.exchanges.decide.exchange import Exchange, State
+from abacus.exchanges.decide.turn import Verdict
+from abacus.exchanges.timeline import Timelines
+from abacus.people.decide.rights import countries_of
+from abacus.people.types.deed import Deed
+
+ExchangeId = Annotated[str, typer.Argument(metavar="EXCHANGE", help="Its id.", show_default=False)]
+Why = Annotated[str, typer.Option("--reason", help="For the record.", show_default=False)]
+
+_COLUMNS: Final = ("exchange", "programme", "member", "way", "points", "theirs", "state", "reason", "asked at")
+_MOST: Final = 1_000
+
+
+async def find_exchanges(
+    member: Annotated[str | None, typer.Option(help="Of this member.")] = None,
+    programme: Annotated[str | None, typer.Option(help="Of this programme.")] = None,
+    state: Annotated[State | None, typer.Option(help="At this state.")] = None,
+    most: Annotated[int, typer.Option(min=1, max=_MOST, help="As many at most.")] = 50,
+) -> Answer:
+    """Find exchanges, the newest first."""
+    async with actor() as at:
+        found = await ExchangeClerk(at.pool, at.clock).find(most, member_id=member, programme=programme, state=state)
+        seen = countries_of(at.actor, Deed.SEE)
+    shown = [each for each in found if seen is None or not each.country or each.country in seen]
+    rows = [
+        [
+            str(each.exchange_id),
+            each.programme,
+            each.member_id,
+            each.direction,
+            f"{each.points:,}",
+            f"{each.theirs:,}",
+            each.state,
+            each.reason or "",
+            "" if each.asked_at is None else each.asked_at.isoformat(),
+        ]
+        for each in shown
+    ]
+    return Answer([_document(each) for each in shown], Table("Exchanges", _COLUMNS, rows))
+
+
+async def get_exchange(exchange: ExchangeId) -> Answer:
+    """Show an exchange with its trail."""
+    async with actor() as at:
+        clerk = ExchangeClerk(at.pool, at.clock)
+        found = await clerk.one(_id(exchange))
+        at.check(Deed.SEE, found.country or None)
+        turns = await clerk.trail(found)
+    rows = [[each.at.isoformat(), each.state, each.by, each.reason or "", each.detail or ""] for each in turns]
+    trail = [{**each._asdict(), "exchange_id": str(each.exchange_id)} for each in turns]
+    head = f"{found.points:,} points of {found.member_id} for {found.theirs:,} of {found.partner}: {found.state}"
+    return Answer({**_document(found), "trail": trail}, head, Table("Trail", ("at", "state", "by", "reason", ""), rows))
+
+
+async def settle_exchange(exchange: ExchangeId, verdict: Annotated[Verdict, typer.Argument()], reason: Why) -> Answer:
+    """Decide an exchange that was set aside: the partner has credited it, is asked again, or is asked to cancel it."""
+    async with actor() as at:
+        clerk = ExchangeClerk(at.pool, at.clock)
+        found = await clerk.one(_id(exchange))
+        at.check(Deed.ADJUST, found.country)
+        also = at.does(Deed.ADJUST, f"member:{found.member_id}", country=found.country, did=verdict, reason=reason)
+        after = await clerk.settle(found, verdict, reason, at.actor.source, also=also)
+    return Answer(_document(after), f"{exchange}: {after.state}")
+
+
+async def note_restored(
+    since: Annotated[str, typer.Option(help="The moment to which the house was restored.", show_default=False)],
+) -> Answer:
+    """Say that the house was restored, by a dump for instance: nothing is sent to partners from now on."""
+    to = moment("--since", since)
+    async with actor() as at:
+        at.check(Deed.EDIT_EXCHANGES)
+        also = at.does(Deed.EDIT_EXCHANGES, "exchanges", did="restored", to=to.isoformat())
+        await Timelines(at.pool, at.clock).restored(to, at.actor.source, also=also)
+    return Answer({"restored_to": to}, f"nothing is sent to partners; match their statements since {to.isoformat()}")
+
+
+async def note_matched() -> Answer:
+    """Say that the partners' statements are matched: sending goes on."""
+    async with actor() as at:
+        at.check(Deed.EDIT_EXCHANGES)
+        also = at.does(Deed.EDIT_EXCHANGES, "exchanges", did="matched")
+        await Timelines(at.pool, at.clock).matched(at.actor.source, also=also)
+    return Answer({"restored_to": None}, "exchanges are sent again")
+
+
+def _id(text: str) -> UUID:
+    """Raises `Refused`."""
+    try:
+        return UUID(text)
+    except ValueError:
+        raise Refused(f"{text!r} is no id of an exchange; `abacus exchanges find` prints them") from None
+
+
+def _document(each: Exchange) -> dict[str, Any]:
+    return {**each._asdict(), "exchange_id": str(each.exchange_id), "link_id": str(each.link_id)}
