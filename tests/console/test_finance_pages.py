@@ -340,8 +340,8 @@ async def test_who_sees_the_books_and_who_closes_them(pool: Pool, role: str, see
 def test_a_checklist_names_everything_that_a_close_looks_at(document: Any, states: set[bool | None]) -> None:
     items = checklist(document, "2026-06")
     assert {each.stands for each in items} == states
-    assert {each.name for each in items if each.acceptable} == {"expiry", "quarantine", "reconcile"}
-    assert len(items) == 9
+    assert {each.name for each in items if each.acceptable} == {"exchange", "expiry", "quarantine", "reconcile"}
+    assert len(items) == 10
 
 
 @pytest.mark.parametrize("given", ["2026-13", "2026-07;reboot", "0001-01"])
