@@ -14,7 +14,7 @@ from abacus.exchanges.decide.programmes import Programmes
 from abacus.exchanges.exchanger import MOST, Reached
 from abacus.exchanges.programme_versions import ProgrammeVersions
 from abacus.exchanges.timeline import Timelines
-from abacus.exchanges.types import PartnerPort
+from abacus.exchanges.types import RecallingPartner
 from abacus.platform.reading.breaker import Breaker
 
 AT_ONCE: Final = 128  # connections to a partner
@@ -29,6 +29,7 @@ class _Opened(NamedTuple):
 
     carrier: Carrier
     partner: str
+    port: RecallingPartner
     reached: Reached
 
 
@@ -63,8 +64,8 @@ class PartnerLines:
         found = await self._now(programme)
         return None if found is None else self._line(found).reached
 
-    def port(self, programme: Programme) -> PartnerPort:
-        return self._line(programme).reached.port
+    def port(self, programme: Programme) -> RecallingPartner:
+        return self._line(programme).port
 
     def may_begin(self, programme: str, now: datetime) -> bool:
         found = self._programmes().by_name.get(programme)
@@ -101,7 +102,7 @@ class PartnerLines:
         carrier, partner = programme.carrier, programme.partner
         if not isinstance(carrier, ByHttp):
             port = FilePartner(programme, carrier, self._files, self._clock)
-            return _Opened(carrier, partner, Reached(port, lambda: MOST))
+            return _Opened(carrier, partner, port, Reached(port, lambda: MOST))
         line = Line(carrier.url, to_private=self._to_private, at_once=AT_ONCE)
         self._lines.append(line)
 
@@ -109,4 +110,4 @@ class PartnerLines:
             return await self._secrets_of(partner)
 
         http = HttpPartner(partner, line, secrets, self._clock, Breaker(f"partner {partner}", PATIENCE))
-        return _Opened(carrier, partner, Reached(http, http.room))
+        return _Opened(carrier, partner, http, Reached(http, http.room))

@@ -14,11 +14,14 @@ from abacus.platform.sql import Statement, columns
 
 
 class Timeline(NamedTuple):
-    """What is known of the server's log. Nothing is sent while `restored_to` is there."""
+    """What is known of the server's log. Nothing is sent while `restored_to` is there, until statements that were read
+    after `noticed_at` are matched.
+    """
 
     timeline: str
     seen_at: datetime
     restored_to: datetime | None
+    noticed_at: datetime | None
     by: str
 
 
@@ -28,19 +31,23 @@ _COLUMNS: Final = columns(Timeline)
 # The first eight digits of a file of the log name its timeline.
 _LOOK: Final = Statement(f"""
 insert into exchange_timeline as t ({_COLUMNS})
-select left(pg_walfile_name(pg_current_wal_lsn()), 8), :now, null, :by
+select left(pg_walfile_name(pg_current_wal_lsn()), 8), :now, null, null, :by
 on conflict (one) do update set timeline = excluded.timeline, seen_at = excluded.seen_at,
     restored_to = case when t.timeline <> excluded.timeline then coalesce(t.restored_to, t.seen_at)
         else t.restored_to end,
+    noticed_at = case when t.timeline <> excluded.timeline then excluded.seen_at else t.noticed_at end,
     by = case when t.timeline <> excluded.timeline and t.restored_to is null then excluded.by else t.by end
 returning {_COLUMNS}
 """)
 _STOP: Final = Statement(f"""
 insert into exchange_timeline as t ({_COLUMNS})
-select left(pg_walfile_name(pg_current_wal_lsn()), 8), :now, :restored_to, :by
-on conflict (one) do update set restored_to = least(t.restored_to, excluded.restored_to), by = excluded.by
+select left(pg_walfile_name(pg_current_wal_lsn()), 8), :now, :restored_to, :now, :by
+on conflict (one) do update set restored_to = least(t.restored_to, excluded.restored_to),
+    noticed_at = excluded.noticed_at, by = excluded.by
 """)
-_GO_ON: Final = Statement("update exchange_timeline set restored_to = null, by = :by where restored_to is not null")
+_GO_ON: Final = Statement("""
+update exchange_timeline set restored_to = null, noticed_at = null, by = :by where restored_to is not null
+""")
 _READ: Final = f"select {_COLUMNS} from exchange_timeline"
 
 

@@ -63,6 +63,16 @@ class PartnerStatement(NamedTuple):
     lines: Sequence[StatementLine]
 
 
+class Recalled(NamedTuple):
+    """What a partner remembers of a transfer that it has credited: by what it was asked for."""
+
+    number: str
+    amount: int
+    points: int
+    programme: str
+    reference: str | None
+
+
 class PartnerPort(Protocol):
     """A partner. What is said of a transfer is always an answer, `Silence` at the least; no method of transfers fails.
 
@@ -84,3 +94,15 @@ class PartnerPort(Protocol):
     async def statement(self, day: date) -> PartnerStatement:
         """Raises `Unavailable`, and `Refused` for a statement whose sums are not those of its lines."""
         ...
+
+
+class Recalls(Protocol):
+    """A partner that may be asked for what the house has forgotten."""
+
+    async def recalled(self, exchange_id: UUID) -> Recalled | None:
+        """None where it tells nothing of it, or has not credited it. Raises `Unavailable`."""
+        ...
+
+
+class RecallingPartner(PartnerPort, Recalls, Protocol):
+    """A partner, also after the house has forgotten something."""

@@ -21,6 +21,7 @@ from abacus.exchanges.decide.inbound import Against, Refusal, Taker
 from abacus.exchanges.decide.link import LinkRefused, check_usable
 from abacus.exchanges.decide.programme import Programme
 from abacus.exchanges.decide.programmes import Programmes
+from abacus.exchanges.decide.recalled import Owner
 from abacus.exchanges.directory import ProgrammeDirectory
 from abacus.exchanges.exchange_desk import ExchangeDesk, closed_quotes
 from abacus.exchanges.exchange_rows import ended_links
@@ -34,6 +35,7 @@ from abacus.exchanges.link_store import LinkStore
 from abacus.exchanges.partner_lines import PartnerLines
 from abacus.exchanges.programme_store import ProgrammeStore
 from abacus.exchanges.programme_versions import ProgrammeVersions
+from abacus.exchanges.recovery import Recovery
 from abacus.exchanges.reviews import ApprovedReviews
 from abacus.exchanges.settler import MovesBeside, Settler
 from abacus.exchanges.status import measure
@@ -59,9 +61,10 @@ from abacus.signals.segments.wiring import segments_in_use
 _CONNECTIONS: Final = 6
 _MOVING: Final = 4
 _IDLE_S: Final = 2.0
-_LEADING: Final = 3  # one each
+_LEADING: Final = 4  # one each
 _FILES: Final = "exchange-files"  # leases
 _BOOKS: Final = "exchange-books"
+_RECOVERY: Final = "exchange-recovery"
 
 MovesOf = Callable[[Pool, Clock], MovesBeside]
 # Of keys of awards, those that the ledger has.
@@ -124,7 +127,7 @@ async def exchanger(wiring: Wiring, moves_of: MovesOf, posted_of: PostedOf) -> R
     at = await _exchanging(wiring, pool, moves_of(moving, clock), cards.book)
     queue = wiring.signed_by(Producer.EXCHANGER, await wiring.queue(await wiring.sqs(), AWARD))
     rows = InboundRows(pool, at.versions.of, clock)
-    going, filing, keeping, telling = sub_workers_of(wiring.health, 4)
+    going, filing, keeping, recovering, telling = sub_workers_of(wiring.health, 5)
     carrying = Exchanger(
         pool,
         at.hearing,
@@ -141,13 +144,26 @@ async def exchanger(wiring: Wiring, moves_of: MovesOf, posted_of: PostedOf) -> R
         return [each.programme for each in at.programmes().by_name.values()]
 
     files = FileKeeper(FileRows(pool), programmes, at.links.accounts_of, at.hearing.tell, clock)
-    books = BooksKeeper(BooksDesk(pool, clock), programmes, at.lines.port, clock)
+    desk = BooksDesk(pool, clock)
+    books = BooksKeeper(desk, programmes, at.lines.port, clock)
+    recovery = Recovery(
+        pool,
+        moves_of(moving, clock),
+        at.hearing,
+        desk,
+        clock,
+        programmes=programmes,
+        version_of=at.versions.of,
+        port_of=at.lines.port,
+        owner_of=partial(_owner_of, at.links),
+    )
     leading = await wiring.pool(size=_LEADING)
     wiring.beside(keep_measuring("exchanges", partial(measure, pool, clock)))
     return together(
         carrying.run,
         Leader(leading, _FILES, files.step, filing, idle_s=_IDLE_S).run,
         Leader(leading, _BOOKS, books.step, keeping, idle_s=_IDLE_S).run,
+        Leader(leading, _RECOVERY, recovery.step, recovering, idle_s=_IDLE_S).run,
         teller(leading, clock, telling, at.versions.of, Notices(pool, clock)).run,
     )
 
@@ -195,6 +211,11 @@ async def _ended(pool: Pool, clock: Clock, link_ids: Sequence[UUID]) -> Mapping[
     async with passing_failures():
         ended = await ended_links(pool, link_ids, clock.now())
     return dict.fromkeys(ended, "the link to the partner has ended")
+
+
+async def _owner_of(links: LinkDesk, programme: str, number: str) -> Owner | None:
+    link = await links.of_number(programme, number)
+    return None if link is None else Owner(link.link_id, link.member_id)
 
 
 class _Takers:

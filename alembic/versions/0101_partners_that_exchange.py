@@ -8,16 +8,17 @@ branch_labels = None
 depends_on = None
 
 # One row. `timeline` is that of the server's log when the exchanger looked last. Nothing is sent to partners while
-# `restored_to` is there: the moment since which their statements are to be matched.
+# `restored_to` is there: the moment since which their statements are to be matched, each as it is after `noticed_at`.
 TIMELINE = """
 create table exchange_timeline (
     one boolean primary key default true check (one),
     timeline text not null,
     seen_at timestamptz not null,
     restored_to timestamptz,
+    noticed_at timestamptz,
     by text not null
 );
-grant select, insert, update (timeline, seen_at, restored_to, by) on exchange_timeline to abacus_app
+grant select, insert, update (timeline, seen_at, restored_to, noticed_at, by) on exchange_timeline to abacus_app
 """
 
 

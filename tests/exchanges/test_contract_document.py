@@ -158,7 +158,7 @@ async def test_the_examples_of_the_page_are_what_happens(partner: Partner) -> No
         path = re.sub(r"/transfers/[^/]+", "/transfers/{id}", example.path.partition("?")[0])
         check(example.method, path, answer)
         played += 1
-    assert played == 10
+    assert played == 11
 
 
 def test_the_callback_of_the_page_is_one_of_the_contract() -> None:

@@ -96,7 +96,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "exchange_position": "select, insert",
     "exchange_programme": "select, insert, update(status changed_at changed_by approved_by approved_at reason)",
     "exchange_standing": "select, insert, update(last_n balance)",
-    "exchange_timeline": "select, insert, update(timeline seen_at restored_to by)",
+    "exchange_timeline": "select, insert, update(timeline seen_at restored_to noticed_at by)",
     "exchange_turn": "select, insert",
     "exchange_use": "select, insert, update(points)",
     "hold": "select, insert, update(status settled_seq)",

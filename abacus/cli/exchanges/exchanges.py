@@ -5,13 +5,16 @@ from uuid import UUID
 
 import typer
 
-from abacus.cli.terminal.answer import Answer, Table
+from abacus.cli.exchanges.family import programme_desk
+from abacus.cli.terminal.answer import Answer, Table, counted
 from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.shell import moment
 from abacus.core.errors import Refused
+from abacus.exchanges.books.desk import BooksDesk
 from abacus.exchanges.clerk import ExchangeClerk
 from abacus.exchanges.decide.exchange import Exchange, State
 from abacus.exchanges.decide.turn import Verdict
+from abacus.exchanges.recovery import days_to_match
 from abacus.exchanges.timeline import Timelines
 from abacus.people.decide.rights import countries_of
 from abacus.people.types.deed import Deed
@@ -21,6 +24,7 @@ Why = Annotated[str, typer.Option("--reason", help="For the record.", show_defau
 
 _COLUMNS: Final = ("exchange", "programme", "member", "way", "points", "theirs", "state", "reason", "asked at")
 _MOST: Final = 1_000
+_MOST_NAMED: Final = 5
 
 
 async def find_exchanges(
@@ -88,12 +92,26 @@ async def note_restored(
 
 
 async def note_matched() -> Answer:
-    """Say that the partners' statements are matched: sending goes on."""
-    async with actor() as at:
+    """Say that the partners' statements are matched: sending goes on. Refused while the exchanger has not read them all
+    since the house was restored.
+    """
+    async with actor() as at, programme_desk(at) as programmes:
         at.check(Deed.EDIT_EXCHANGES)
+        timelines, desk = Timelines(at.pool, at.clock), BooksDesk(at.pool, at.clock)
+        found = await timelines.read()
+        if found is not None and found.restored_to is not None:
+            lacking = list[str]()
+            for each in await programmes.standing():
+                days = days_to_match(each.document, found.restored_to, at.clock.now())
+                unread = await desk.unread(each.document.name, days, found.noticed_at or found.restored_to)
+                lacking += [f"{each.document.name} of {day}" for day in unread]
+            if lacking:
+                raise Refused(f"{counted(len(lacking), 'statement')} not read yet: {', '.join(lacking[:_MOST_NAMED])}")
         also = at.does(Deed.EDIT_EXCHANGES, "exchanges", did="matched")
-        await Timelines(at.pool, at.clock).matched(at.actor.source, also=also)
-    return Answer({"restored_to": None}, "exchanges are sent again")
+        await timelines.matched(at.actor.source, also=also)
+        kinds = await desk.still_open()
+    told = f"exchanges are sent again; {counted(sum(each.breaks for each in kinds), 'break')} open"
+    return Answer({"restored_to": None, "breaks": [each._asdict() for each in kinds]}, told)
 
 
 def _id(text: str) -> UUID:

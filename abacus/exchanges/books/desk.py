@@ -117,6 +117,10 @@ class BooksDesk:
     async def lacking(self, programme: Programme, since: date, until: date) -> list[date]:
         return await self._matcher.lacking(programme, since, until)
 
+    async def unread(self, programme: str, days: Sequence[date], after: datetime) -> list[date]:
+        """Days whose statements were not read since then."""
+        return await self._matcher.unread(programme, days, after)
+
     async def note_missing(self, programme: Programme, days: Sequence[date], since: datetime) -> int:
         return await self._matcher.note_missing(programme, days, since)
 

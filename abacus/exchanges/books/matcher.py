@@ -48,6 +48,12 @@ where e.programme = :programme and e.direction = '{Direction.OUT}'
 _COMPLETE: Final = Statement("""
 select day from exchange_partner_day where programme = :programme and day = any(:days::date[]) and complete
 """)
+_UNREAD: Final = Statement("""
+select d::date from unnest(:days::date[]) d
+where not exists (
+    select from exchange_partner_day p where p.programme = :programme and p.day = d::date and p.read_at >= :after
+) order by 1
+""")
 _LACKING: Final = Statement("""
 select d::date from generate_series(:since::date, :until::date, interval '1 day') d
 where not exists (select from exchange_partner_day p where p.programme = :programme and p.day = d::date and p.complete)
@@ -75,6 +81,12 @@ class Matcher:
         """Days without a complete statement."""
         async with passing_failures():
             rows = await self._pool.fetch(*_LACKING(programme=programme.name, since=since, until=until))
+        return [row[0] for row in rows]
+
+    async def unread(self, programme: str, days: Sequence[date], after: datetime) -> list[date]:
+        """Those whose statements were not read since then."""
+        async with passing_failures():
+            rows = await self._pool.fetch(*_UNREAD(programme=programme, days=list(days), after=after))
         return [row[0] for row in rows]
 
     async def match(self, programme: Programme, statement: PartnerStatement) -> Matched:

@@ -25,6 +25,7 @@ from abacus.exchanges.decide.contract import (
     heard_to_put,
     heard_to_reverse,
     match_in,
+    recalled_in,
     statement_in,
     statement_path,
     transfer_body,
@@ -32,7 +33,7 @@ from abacus.exchanges.decide.contract import (
 )
 from abacus.exchanges.decide.heard import Heard, Silence
 from abacus.exchanges.decide.signing import signed_part
-from abacus.exchanges.types import Account, Match, PartnerStatement, Transfer
+from abacus.exchanges.types import Account, Match, PartnerStatement, Recalled, Transfer
 from abacus.platform.delivery.decide.signature import signed_headers
 from abacus.platform.reading.breaker import Breaker
 from abacus.platform.reading.decide.circuit import Patience
@@ -81,6 +82,13 @@ class HttpPartner:
         """Raises `Unavailable`."""
         try:
             return match_in(await self._asked("POST", VERIFY_PATH, orjson.dumps(account_document(account))))
+        except (NoAnswer, NotOfContract) as fault:
+            raise Unavailable(self._name, str(fault)) from None
+
+    async def recalled(self, exchange_id: UUID) -> Recalled | None:
+        """Raises `Unavailable`."""
+        try:
+            return recalled_in(await self._asked("GET", transfer_path(exchange_id)), exchange_id)
         except (NoAnswer, NotOfContract) as fault:
             raise Unavailable(self._name, str(fault)) from None
 

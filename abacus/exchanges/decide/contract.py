@@ -24,7 +24,15 @@ from abacus.exchanges.decide.heard import (
     Silence,
     TakenBack,
 )
-from abacus.exchanges.types import Account, Match, PartnerStatement, StatementLine, StatementState, Transfer
+from abacus.exchanges.types import (
+    Account,
+    Match,
+    PartnerStatement,
+    Recalled,
+    StatementLine,
+    StatementState,
+    Transfer,
+)
 from abacus.platform.delivery.decide.reply import brief, waits_until
 
 JSON: Final = "application/json"
@@ -249,6 +257,23 @@ def match_in(answer: Answer) -> Match:
     if match not in list(Match):
         raise NotOfContract(f"answered with the match {brief(str(match))!r}")
     return Match(match)
+
+
+def recalled_in(answer: Answer, exchange_id: UUID) -> Recalled | None:
+    """None where it is not credited, or where the partner does not say what it was asked for by. Raises
+    `NotOfContract`.
+    """
+    if answer.status != HTTPStatus.OK:
+        return None
+    document = _document(answer)
+    _check_id(document, str(exchange_id))
+    asked, heard = document.get("asked"), _transfer(document)
+    if not isinstance(heard, Credited) or not isinstance(asked, dict) or not isinstance(asked.get("account"), dict):
+        return None
+    number, points, programme = asked["account"].get("number"), asked.get("points"), asked.get("programme")
+    if not isinstance(number, str) or not isinstance(programme, str) or type(points) is not int:
+        raise NotOfContract("what a transfer was asked for by has an account, points and a programme")
+    return Recalled(number, heard.amount, points, programme, heard.reference)
 
 
 def statement_in(answer: Answer, day: date) -> PartnerStatement:

@@ -147,7 +147,7 @@ class PartnerSim:
         row = await self._books.do(lambda books: transfers.find(books, id_))
         if row is None or row.state == FORGOTTEN:
             raise Problem(UNKNOWN_ID, id=id_)
-        return Reply(200, row.document())
+        return Reply(200, row.whole_document())
 
     async def _cancel(self, id_: str) -> Reply:
         now, forgets = self._now(), self._fates.behaviour.forgets_tombstones

@@ -91,6 +91,13 @@ class Row(NamedTuple):
             told |= {"type": self.type, "detail": "this account gets no transfers"}
         return told
 
+    def whole_document(self) -> dict[str, Any]:
+        """The same, with what it was asked for by where it is credited."""
+        if self.state != "credited":
+            return self.document()
+        asked = {"account": {"number": self.number}, "points": self.points, "programme": self.programme}
+        return {**self.document(), "asked": asked}
+
 
 class OtherFacts(NamedTuple):
     """The id is there with other facts."""

@@ -14,7 +14,7 @@ from abacus.exchanges.carriers.files.file_rows import FileRows
 from abacus.exchanges.decide.heard import Heard, Pending, Silence
 from abacus.exchanges.decide.programme import ByFile, Programme
 from abacus.exchanges.decide.transfer_file import Line, read_statement, statement_name
-from abacus.exchanges.types import Account, Match, PartnerStatement, Transfer
+from abacus.exchanges.types import Account, Match, PartnerStatement, Recalled, Transfer
 from abacus.platform.gatherer import Gatherer, PendingRequest
 from abacus.platform.object_places import open_place
 
@@ -53,6 +53,10 @@ class FilePartner:
     async def verify(self, _: Account) -> Match:
         """Nobody can be asked: a member proves an account by a code."""
         raise Unavailable(self._programme.partner, "accounts are not verified by files")
+
+    async def recalled(self, _: UUID) -> Recalled | None:
+        """Files tell no more than their lines."""
+        return None
 
     async def statement(self, day: date) -> PartnerStatement:
         partner = self._programme.partner
