@@ -99,7 +99,7 @@ NAMELESS: Final = frozenset(
         "counter_tally",
         "downstream_secret",
         "erasure",
-        *("exchange_position", "exchange_standing", "exchange_use", "exchange_cursor"),
+        *("exchange_position", "exchange_standing", "exchange_use", "exchange_cursor", "exchange_timeline"),
         *("exchange_file", "exchange_order"),
         *("exchange_partner_day", "exchange_partner_line", "exchange_break"),
         *("exchange_bill", "exchange_invoice", "exchange_payment"),
