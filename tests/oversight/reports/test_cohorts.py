@@ -65,6 +65,10 @@ def on(month: int, kind: str, points: int, **more: object) -> Move:
             [on(1, "earn", 10), on(2, "earn", 10), on(3, "spend", -15)],
             {"2026-01": {"earned": 10, "spent": 10}, "2026-02": {"earned": 10, "spent": 5, "outstanding": 5}},
         ),
+        (
+            [on(1, "exchange_in", 10), on(2, "exchange_out", -6), on(3, "spend", -4)],
+            {"2026-01": {"exchanged_in": 10, "exchanged_out": 6, "spent": 4}},
+        ),
         (  # taken back from its own lot, though an older one is there
             [on(1, "earn", 10), on(2, "earn", 10), on(3, "reverse", -10, draws=[(2, 10)])],
             {"2026-01": {"earned": 10, "outstanding": 10}, "2026-02": {"earned": 10, "reversed": 10}},

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from abacus.core.errors import Refused
 from abacus.oversight.reports.decide.assumption import Assumption, AssumptionBook, Estimate
-from abacus.oversight.reports.decide.revenue import Activity, Position, allocate, in_units, revenue
+from abacus.oversight.reports.decide.revenue import Activity, Position, allocate, in_units, position, revenue
 from abacus.programs.expiry.decide.month import Month
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -133,3 +133,9 @@ def test_allocation(price: str, products: str, points: int, *, selling: str, use
     )
     assert allocation.points == Decimal(to_points)
     assert allocation.products + allocation.points == Decimal(price)
+
+
+def test_points_of_a_partners_programme_are_issued_without_a_price_and_used_as_they_leave() -> None:
+    life = [month(JANUARY, issued=100), Activity(*PAIR, FEBRUARY, exchanged_in=10, exchanged_out=55)]
+    sums = position(life, BOOK, {})
+    assert (sums.allocated, sums.issued, sums.used, sums.left) == (Fraction(90), 110, 55, 55)
