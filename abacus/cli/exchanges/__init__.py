@@ -16,6 +16,7 @@ COMMANDS: Final = {
     "exchanges verify": "links:verify_link",
     "exchanges unlink": "links:unlink_account",
     "exchanges files": "files:app",
+    "exchanges reconcile": "reconcile:reconcile_exchanges",
     "exchanges conform": "conform:conform",
     "exchanges check-report": "conform:check_report",
     "exchanges partner-sim": "partner_sim:partner_sim",
