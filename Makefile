@@ -64,13 +64,14 @@ chaos: env ## real workers on the services, faults of every kind, and everything
 crashes: env ## a worker killed on each side of each call beyond its process, another one takes over; ARGS='--sample 40' is less
 	@$(PY) -m tests.reliability.chaos.crashes $(ARGS)
 
-nightly: env ## every test with new random cases, all crash points, the whole chaos suite; for a machine with hours to spare
-	@tests=0; crashes=0; chaos=0; \
+nightly: env ## every test with new random cases, and on slices, all crash points, the whole chaos suite; for a machine with hours to spare
+	@tests=0; slices=0; crashes=0; chaos=0; \
 	$(PYTEST) --hypothesis-profile searching || tests=$$?; \
+	ABACUS_TEST_SLICES=3 $(PYTEST) --hypothesis-profile searching -m 'services and not once' || slices=$$?; \
 	$(PY) -m tests.reliability.chaos.crashes || crashes=$$?; \
 	$(PY) -m tests.reliability.chaos || chaos=$$?; \
-	echo "nightly: tests ended with $$tests, crash points with $$crashes, chaos with $$chaos"; \
-	exit $$((tests + crashes + chaos > 0))
+	echo "nightly: tests ended with $$tests, on slices with $$slices, crash points with $$crashes, chaos with $$chaos"; \
+	exit $$((tests + slices + crashes + chaos > 0))
 
 check: env ## every gate that is not a test
 	$(PY) -m ruff format --check .

@@ -28,11 +28,14 @@ from tests.support.environment import steady
 from tests.support.house import House, unique_settings
 from tests.support.logged import card_logged
 from tests.support.paths import GOLDEN
-from tests.support.processes import count_of, in_processes, pytest_addoption  # noqa: F401  # the last is pytest's
+from tests.support.processes import count_of, in_processes
+from tests.support.processes import pytest_addoption as add_count
 from tests.support.queues import quick_queues
 from tests.support.receiver import Receiver, receiving
 from tests.support.services import Services, how_to_copy
 from tests.support.shared_template import Shared, SharedTemplate
+from tests.support.turns import leave_to_other_turns
+from tests.support.turns import pytest_addoption as add_turn
 
 # Databases come and go by the thousand, hundreds of files each, and some file systems are slow at making files where
 # others were just deleted: on memory, where there is enough of it, that costs next to nothing.
@@ -70,6 +73,11 @@ _TESTS = Path(__file__).parent.resolve()
 _OF_SERVICES = frozenset({"services", "cassandra_at"})
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    add_count(parser)
+    add_turn(parser)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     in_processes(config)
     config.pluginmanager.register(SharedTemplate(), SharedTemplate.name)
@@ -85,6 +93,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("long")
     _keep_files_of_marks(config, items)
     yield
+    leave_to_other_turns(config, items)
     _put_the_longest_first(items, count_of(config))  # of those that are left
 
 
