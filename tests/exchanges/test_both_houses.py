@@ -37,7 +37,8 @@ async def test_no_point_is_in_two_houses_or_in_none(pool: Pool, seed: int) -> No
 
     def decides(transfer: Transfer) -> Heard:
         refused = Rejected("cap-reached", "too many")
-        return chance.choice([Credited(transfer.amount, "r"), Pending(), refused, Credited(transfer.amount)])
+        said: list[Heard] = [Credited(transfer.amount, "r"), Pending(), refused, Credited(transfer.amount)]
+        return chance.choice(said)
 
     partner.decides = decides
     partner.loses = lambda _: chance.random() < 0.5
