@@ -29,6 +29,7 @@ RIGHTS: Final[dict[str, dict[str, set[str]]]] = {
     "expirer": {"expiry": TAKES},
     "api": {"award": SENDS, "retry": SENDS},
     "campaigner": {"award": SENDS, "campaign-retry": SENDS | TAKES},
+    "exchanger": {"award": SENDS},
     "expiry-run": {"expiry": SENDS},
     "quarantine-replay": dict.fromkeys(QUEUES, SENDS),
     "dlq-redrive": {**dict.fromkeys(QUEUES, SENDS), **dict.fromkeys(DEAD, TAKES)},
