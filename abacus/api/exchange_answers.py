@@ -22,7 +22,8 @@ from abacus.exchanges.decide.programme import Direction
 from abacus.exchanges.decide.quote import NotOffered
 from abacus.exchanges.decide.terms import UnfitAmount
 from abacus.exchanges.decide.turn import WrongState
-from abacus.exchanges.exchange_desk import NotEligible, Quote, Told
+from abacus.exchanges.exchange_deeds import Told
+from abacus.exchanges.exchange_desk import NotEligible, Quote
 from abacus.ledger.types.movement import Decline
 
 _PAGE: Final = 50

@@ -46,6 +46,7 @@ from abacus.engage.rewards.wiring import returns_desk, reward_preview
 from abacus.exchanges.desk import ProgrammeDesk
 from abacus.exchanges.link_desk import kept_links
 from abacus.exchanges.link_store import LinkStore
+from abacus.exchanges.wiring import exchange_deeds
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.webhooks.desk import WebhookDesk
 from abacus.intake.partners.webhooks.store import WebhookStore
@@ -160,6 +161,7 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
         offer_returns(pool, clock),
         ProgrammeDesk(pool, clock, large.approvals, to_private=settings.webhooks_to_private),
         kept_links(LinkStore(pool, wiring.secrets()), clock, Notices(pool, clock)),
+        exchange_deeds(pool, clock, moves, cards.book),
         PartnerStore(pool, clock),
         WebhookDesk(WebhookStore(pool, clock, wiring.secrets()), to_private=settings.webhooks_to_private),
         CounterDesk(pool, clock, built_in_sources(settings), counters),

@@ -1,4 +1,4 @@
-"""The one door to exchanges: quotes, conversions, where an exchange stands, and what people decide of one."""
+"""The one door to exchanges: quotes and conversions, beside where an exchange stands and what is decided of one."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -11,28 +11,17 @@ from abacus.core.sources import Agent
 from abacus.engage.asking.facts import AskingMember
 from abacus.engage.asking.standings import Standings
 from abacus.exchanges.converter import Conversion, Converter
-from abacus.exchanges.decide.exchange import Exchange, State, Turn
+from abacus.exchanges.decide.exchange import Exchange
 from abacus.exchanges.decide.programme import Direction, Programme
 from abacus.exchanges.decide.programmes import InForce, Programmes
 from abacus.exchanges.decide.quote import Usual, Wish, amounts, check_open, quoted
 from abacus.exchanges.decide.terms import Amounts
-from abacus.exchanges.decide.turn import (
-    Act,
-    Verdict,
-    act,
-    approved,
-    called_off,
-    declined,
-    reversible_until,
-    reversing,
-    settled,
-    trail,
-)
-from abacus.exchanges.exchange_rows import Place, Step, enter, listed, trail_of, usual_of
+from abacus.exchanges.exchange_deeds import ExchangeDeeds
+from abacus.exchanges.exchange_rows import enter, usual_of
 from abacus.exchanges.hearing import Hearing
 from abacus.exchanges.settler import VersionOf
 from abacus.platform.gatherer import Gatherer, PendingRequest
-from abacus.platform.postgres import Also, Pool, nothing_else, passing_failures
+from abacus.platform.postgres import Pool, passing_failures
 from abacus.signals.facts.rounds import Question, decide_all
 from abacus.signals.facts.types import FactRegistry
 
@@ -60,18 +49,10 @@ class Quote(NamedTuple):
     exchange: Exchange | None
 
 
-class Told(NamedTuple):
-    """An exchange with its trail, and until when it can be undone."""
-
-    exchange: Exchange
-    turns: Sequence[Turn]
-    reversible_until: datetime | None
-
-
 _Entering: TypeAlias = PendingRequest[Exchange, None]
 
 
-class ExchangeDesk:
+class ExchangeDesk(ExchangeDeeds):
     """Every method raises `Unavailable` while the database is away."""
 
     def __init__(
@@ -86,12 +67,9 @@ class ExchangeDesk:
         link_of: LinkOf,
         facts: FactRegistry[AskingMember],
     ) -> None:
-        self._pool = pool
-        self._clock = clock
+        super().__init__(pool, clock, hearing, version_of)
         self._converter = converter
-        self._hearing = hearing
         self.programmes = programmes
-        self._version_of = version_of
         self._link_of = link_of
         self._facts = facts
         self._usual: dict[str, tuple[datetime, Usual | None]] = {}
@@ -118,76 +96,9 @@ class ExchangeDesk:
         """See `Converter.convert`."""
         return await self._converter.convert(conversion)
 
-    async def one(self, exchange_id: UUID) -> Exchange | None:
-        return await self._hearing.one(exchange_id)
-
-    async def told(self, exchange: Exchange) -> Told:
-        async with passing_failures():
-            turns = await trail_of(self._pool, exchange.exchange_id)
-        if exchange.state is not State.CAPTURED:
-            return Told(exchange, turns, None)
-        until = reversible_until(exchange, await self._version_of(exchange.programme, exchange.version))
-        return Told(exchange, turns, until if until is not None and until > self._clock.now() else None)
-
-    async def listed(
-        self,
-        most: int,
-        *,
-        member_id: str | None = None,
-        programme: str | None = None,
-        states: Sequence[State] | None = None,
-        after: Place | None = None,
-    ) -> list[Exchange]:
-        """The newest first, or the next after a place in this order."""
-        async with passing_failures():
-            return await listed(self._pool, most, member_id=member_id, programme=programme, states=states, after=after)
-
-    async def cancel(self, exchange: Exchange, agent: Agent, *, also: Also = nothing_else) -> Exchange:
-        """Before it was sent; `also` is done with it. Raises `WrongState`."""
-        if exchange.state in {State.CANCELLED, State.RELEASED}:
-            return await self._finished(exchange)
-        return await self._step(exchange, called_off(exchange, self._clock.now()), agent, also)
-
-    async def reverse(self, exchange: Exchange, agent: Agent, *, also: Also = nothing_else) -> Exchange:
-        """Asks the partner to take it back, as long as it does; `also` is done with it. Raises `WrongState`, and
-        `Refused` where the partner does not.
-        """
-        programme = await self._version_of(exchange.programme, exchange.version)
-        return await self._step(exchange, reversing(exchange, self._clock.now(), programme), agent, also)
-
-    async def settle(
-        self, exchange: Exchange, verdict: Verdict, why: str, agent: Agent, *, also: Also = nothing_else
-    ) -> Exchange:
-        """What a person decides of an exchange that was set aside. Raises `WrongState`."""
-        return await self._step(exchange, settled(exchange, verdict, self._clock.now(), why), agent, also)
-
-    async def approve(self, exchange: Exchange, by: Agent, *, also: Also = nothing_else) -> Exchange:
-        """A second person lets a large one go. Raises `WrongState`."""
-        return await self._step(exchange, approved(exchange, self._clock.now(), by.actor), by, also)
-
-    async def decline(self, exchange: Exchange, why: str, by: Agent, *, also: Also = nothing_else) -> Exchange:
-        """A second person does not. Raises `WrongState`."""
-        return await self._step(exchange, declined(exchange, self._clock.now(), why), by, also)
-
     async def close(self) -> None:
         await self._entering.close()
         await self._converter.close()
-
-    async def _step(self, before: Exchange, after: Exchange, agent: Agent, also: Also) -> Exchange:
-        """Points that are to be moved by it are moved at once, as far as the ledger can be reached."""
-        told = trail(before, after, self._clock.now(), agent.source)
-        if told is not None:
-            await self._hearing.step(Step(before, after, [told]), also)
-        return await self._finished(after)
-
-    async def _finished(self, exchange: Exchange) -> Exchange:
-        """Raises `Absent`."""
-        if act(exchange) in {Act.CAPTURE, Act.RELEASE, Act.GIVE_BACK}:
-            await self._hearing.take([Step(exchange, exchange)])
-        found = await self._hearing.one(exchange.exchange_id)
-        if found is None:
-            raise absent("exchange", exchange.exchange_id)
-        return found
 
     def _programme(self, name: str) -> InForce:
         """Raises `Absent`."""

@@ -23,6 +23,7 @@ from abacus.exchanges.decide.programme import Programme
 from abacus.exchanges.decide.programmes import Programmes
 from abacus.exchanges.decide.recalled import Owner
 from abacus.exchanges.directory import ProgrammeDirectory
+from abacus.exchanges.exchange_deeds import ExchangeDeeds
 from abacus.exchanges.exchange_desk import ExchangeDesk, closed_quotes
 from abacus.exchanges.exchange_rows import ended_links
 from abacus.exchanges.exchanger import Exchanger
@@ -112,8 +113,16 @@ async def exchange_desks(wiring: Wiring, pool: Pool, moves: MovesBeside, book: C
     wiring.at_the_end(desk.close)
     rows = InboundRows(pool, at.versions.of, clock)
     inbound = InboundDesk(pool, clock, rows, _Takers(at.links, clock), at.programmes)
+    callbacks = Callbacks(partial(_secrets_of, at, secrets), at.hearing, clock)
+    return ExchangeDesks(desk, inbound, at.links, callbacks)
 
-    return ExchangeDesks(desk, inbound, at.links, Callbacks(partial(_secrets_of, at, secrets), at.hearing, clock))
+
+def exchange_deeds(pool: Pool, clock: Clock, moves: MovesBeside, book: Callable[[], CardBook]) -> ExchangeDeeds:
+    """For people, who look, cancel, undo and settle: nothing is converted by it."""
+    versions = ProgrammeVersions(ProgrammeStore(pool))
+    return ExchangeDeeds(
+        pool, clock, Hearing(pool, Settler(moves, versions.of, book, clock), versions.of, clock), versions.of
+    )
 
 
 async def exchanger(wiring: Wiring, moves_of: MovesOf, posted_of: PostedOf) -> Run:

@@ -1,10 +1,10 @@
 """How points are moved one by one, and what the settings say of that."""
 
-from abacus.ledger.store.counted_moves import CountedMoves
+from abacus.ledger.store.counted_moves import CountedMoves, CountedMovesBeside
 from abacus.ledger.store.large_moves import Mover
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.limits import Alone, Sums
-from abacus.ledger.types.movement import Moved, Movement, MovesPort
+from abacus.ledger.types.movement import Moved, Movement
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from abacus.platform.wiring import Wiring
@@ -21,9 +21,9 @@ def alone_of(settings: Settings) -> Alone:
     return Alone(settings.adjustment_limit, settings.reversal_limit, sums)
 
 
-def moves_of(wiring: Wiring, pool: Pool) -> MovesPort:
-    """Posts movements together."""
-    return CountedMoves(PostgresMoves(pool, wiring.clock))
+def moves_of(wiring: Wiring, pool: Pool) -> CountedMovesBeside:
+    """Posts movements together, and other rows beside them."""
+    return CountedMovesBeside(PostgresMoves(pool, wiring.clock))
 
 
 def single_moves(wiring: Wiring, pool: Pool) -> Mover:

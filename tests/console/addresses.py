@@ -5,6 +5,7 @@ from abacus.people.types.approval import Approval
 from tests.console.asking import FILE, JOURNEY_TRIAL, OFFER_TRIAL, RATES_TRIAL, REWARD_TRIAL, TABLE, TRIAL
 from tests.console.campaigning import MARKET
 from tests.console.drafting import DRAFT
+from tests.console.exchanging import EXCHANGE_ID
 from tests.console.holding import ITEM, SELECTION
 from tests.console.stocked import BRUNCH
 from tests.console.travelling import BY_HAND
@@ -20,6 +21,7 @@ def address(path: str, approval: Approval) -> str:
     """Of the path of a page: every page that is served has one, so that every page is looked at."""
     stands_for = {
         "/redemptions/{id:uuid}": f"/redemptions/{REDEMPTION}",
+        "/exchanges/{id:uuid}": f"/exchanges/{EXCHANGE_ID}",
         "/exchange-links/{id:uuid}": f"/exchange-links/{LINK_ID}",
         "{id:uuid}": str(approval.approval_id),  # of the errand and of the break, too
         "/rates-backtests/{trial:uuid}": f"/rates-backtests/{RATES_TRIAL}",

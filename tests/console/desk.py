@@ -54,6 +54,7 @@ from abacus.engage.rewards.wiring import returns_desk
 from abacus.exchanges.desk import ProgrammeDesk
 from abacus.exchanges.link_desk import kept_links
 from abacus.exchanges.link_store import LinkStore
+from abacus.exchanges.wiring import exchange_deeds
 from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.webhooks.desk import WebhookDesk
@@ -311,6 +312,7 @@ async def desk(
                 offer_returns(pool, clock),
                 ProgrammeDesk(pool, clock, large.approvals, to_private=False),
                 kept_links(LinkStore(pool, secrets), clock, Notices(pool, clock)),
+                exchange_deeds(pool, clock, moves, cards.book),
                 CampaignDesk(pool, clock, SOURCES, large.approvals, renderer),
                 JourneyDesk(pool, clock, SOURCES, large.approvals, renderer),
                 EntryDesk(pool, clock),

@@ -39,6 +39,7 @@ from tests.console.bookkeeping import keep_books
 from tests.console.campaigning import submitted
 from tests.console.desk import Desk
 from tests.console.drafting import save_draft
+from tests.console.exchanging import set_aside
 from tests.console.holding import hold_and_select
 from tests.console.stocked import stock
 from tests.console.travelling import BY_HAND, run, two_versions
@@ -105,6 +106,7 @@ async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
     await enter_partner(open_desk.pool, open_desk.clock)
     programme = await run_programme(open_desk.pool)
     await enter_link(open_desk.pool, open_desk.clock, "bob")
+    await set_aside(open_desk)
     await publish_categories(open_desk)
     await publish_contact(open_desk)
     await publish_map(open_desk)

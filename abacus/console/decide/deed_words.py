@@ -98,6 +98,11 @@ DONE: Final[Mapping[Deed, Mapping[str, str]]] = {
         "link": "asked to link an account of {about} at the exchange programme[ {of}]",
         "verify-link": "verified the account of {about} at the exchange programme[ {of}]",
         "unlink": "ended the link of {about} to the exchange programme[ {of}]",
+        "cancel-exchange": "cancelled an exchange of {about}[ with {of}]",
+        "reverse-exchange": "had an exchange of {about} undone[ with {of}]",
+        "settle-credited-exchange": "settled an exchange of {about}[ with {of}]: the partner has credited it",
+        "settle-ask-exchange": "had the partner asked again about an exchange of {about}[ with {of}]",
+        "settle-cancel-exchange": "had the partner asked to refuse an exchange of {about}[ with {of}]",
         "": "moved points of {about}",
     },
     Deed.SET_TIERS: {

@@ -39,6 +39,7 @@ SECTIONS: Final = (
     Section("Downstreams", "/downstreams", Deed.SEE, "Give points", everywhere=True),
     Section("Drafts", "/drafts", Deed.SEE, "Give points"),
     Section("Members", "/members", Deed.SEE, "Help"),
+    Section("Exchanges", "/exchanges", Deed.SEE, "Help"),
     Section("Where is it?", "/where", Deed.SEE, "Help", everywhere=True),
     Section("Partners", "/partners", Deed.SEE, "Help", everywhere=True),
     Section("Reports and months", "/finance", Deed.SEE, "Account for points", everywhere=True),

@@ -39,6 +39,7 @@ THINGS: Final = {
         Thing("categories", "Categories", "/categories/", versions=True),
         Thing("contact", "Contact policy", "/contact/", versions=True),
         Thing("map", "Map", "/places/", versions=True),
+        Thing("exchange", "Exchange", "/exchanges/", logged=False),
         Thing("redemption", "Redemption", "/redemptions/", logged=False),
         Thing("card", "Rate card", "/rates/", versions=True),
         Thing("approval", "Approval", "/approvals/"),

@@ -60,6 +60,7 @@ _LIST: Final = Narrowed(
     f"select {_COLUMNS} from exchange_break {{where}} order by found_at desc, break_id limit :limit",
     programme="programme = :programme",
     kind="kind = :kind",
+    exchange_id="exchange_id = :exchange_id::uuid",
     owner="owner = :owner",
     country="country = :country",
     countries="country = any(:countries::text[])",

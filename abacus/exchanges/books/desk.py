@@ -141,6 +141,10 @@ class BooksDesk:
         narrowed["countries"] = None if countries is None else list(countries)
         return await self._breaks.listed(narrowed, limit)
 
+    async def of_exchange(self, exchange_id: UUID) -> list[FoundBreak]:
+        """Open and closed."""
+        return await self._breaks.listed({"exchange_id": exchange_id}, MOST_LISTED)
+
     async def still_open(self) -> list[OpenBreaks]:
         return await self._breaks.still_open()
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from abacus.exchanges.decide.exchange import Exchange, State
+from abacus.exchanges.decide.exchange import Exchange, State, Turn
 
 _STATES: Final[Mapping[State, str]] = {
     State.QUOTED: "it is quoted",
@@ -25,6 +25,28 @@ _STATES: Final[Mapping[State, str]] = {
     State.COMMITTED: "the partner has sent it, and it is being awarded",
     State.AWARDED: "the points are awarded",
     State.DROPPED: "it did not come about",
+}
+_GONE_ON: Final = "The house holds them for the member until the partner has said what it did."
+_HANDS: Final[Mapping[State, str]] = {
+    State.QUOTED: "The member has them: nothing is held.",
+    State.REVIEW: "The house holds them for the member; the partner has heard nothing.",
+    State.HELD: "The house holds them for the member; the partner has heard nothing.",
+    State.SENT: _GONE_ON,
+    State.UNKNOWN: _GONE_ON,
+    State.CANCELLING: _GONE_ON,
+    State.ASIDE: _GONE_ON,
+    State.CREDITED: "The member has the partner's points; what the house holds is taken next.",
+    State.CAPTURED: "The member has the partner's points, and the house's are spent.",
+    State.REJECTED: "The house holds them, and gives them back next.",
+    State.CANCELLED: "The house holds them, and gives them back next.",
+    State.RELEASED: "The member has them again.",
+    State.REVERSING: "The member has the partner's points until the partner has debited them.",
+    State.TAKEN_BACK: "The partner has debited its points; the house gives its own back next.",
+    State.REVERSED: "The member has the house's points again, and the partner's are debited.",
+    State.RESERVED: "The partner holds its points for the member; the house has moved nothing.",
+    State.COMMITTED: "The partner holds its points; the house awards its own next.",
+    State.AWARDED: "The member has the house's points, and the partner takes what it held.",
+    State.DROPPED: "They stay at the partner: the house has moved nothing.",
 }
 # Of the partner's list, and of ours.
 _REASONS: Final[Mapping[str, str]] = {
@@ -52,12 +74,15 @@ _REASONS: Final[Mapping[str, str]] = {
 }
 
 
-def in_words(exchange: Exchange) -> str:
+def in_words(at: Exchange | Turn) -> str:
     """The state, and why: "the points are free again: the account is closed"."""
-    state = _STATES[exchange.state]
-    if exchange.reason is None:
-        return state
-    return f"{state}: {_REASONS.get(exchange.reason, exchange.reason.replace('-', ' '))}"
+    state = _STATES[at.state]
+    return state if at.reason is None else f"{state}: {reason_in_words(at.reason)}"
+
+
+def hands_in_words(state: State) -> str:
+    """In whose hands the points are."""
+    return _HANDS[state]
 
 
 def reason_in_words(reason: str) -> str:

@@ -6,13 +6,14 @@ from abacus.exchanges.decide.contract import REFUSALS
 from abacus.exchanges.decide.exchange import State
 from abacus.exchanges.decide.inbound import Ended, Refusal
 from abacus.exchanges.decide.turn import Reason
-from abacus.exchanges.decide.words import in_words, reason_in_words
+from abacus.exchanges.decide.words import hands_in_words, in_words, reason_in_words
 from tests.support.exchanged import exchange
 
 
 @pytest.mark.parametrize("state", State)
 def test_a_state_in_words(state: State) -> None:
     assert in_words(exchange(state)._replace(reason=None)).isprintable()
+    assert hands_in_words(state).isprintable()
 
 
 @pytest.mark.parametrize("reason", [*Reason, *Refusal, *Ended, *REFUSALS])

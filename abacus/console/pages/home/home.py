@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 from abacus.console.pages.approvals import home_card as approvals
 from abacus.console.pages.campaigns import home_card as campaigns
 from abacus.console.pages.drafts import home_card as drafts
+from abacus.console.pages.exchanges import home_card as exchanges
 from abacus.console.pages.finance import home_card as finance
 from abacus.console.pages.home import changes, points
 from abacus.console.pages.members import home_card as members
@@ -24,6 +25,7 @@ CARDS: Final[Sequence[HomeCard]] = (
     campaigns.CARD,
     drafts.CARD,
     finance.CARD,
+    exchanges.CARD,
     points.CARD,
     *operations.CARDS,
     *changes.CARDS,

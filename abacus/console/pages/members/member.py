@@ -6,9 +6,10 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Final, TypeVar
 
 from abacus.console.errands.types import ERASE
+from abacus.console.pages.exchanges.exchange_row import ExchangeRow, row_of
 from abacus.console.pages.exchanges.links import LinkRow, links_of
 from abacus.console.pages.members.acts import ACTS
 from abacus.console.pages.members.addresses import act_address, address_of, member_of
@@ -28,6 +29,8 @@ from abacus.engage.campaigns.progress_rows import MemberProgress
 from abacus.engage.journeys.member_visits import MemberVisit
 from abacus.engage.notify.notifications import MemberMessage
 from abacus.engage.notify.withheld import Withheld
+from abacus.exchanges.decide.exchange import State
+from abacus.exchanges.exchange_rows import listed
 from abacus.intake.partners.members import AccountAsOf
 from abacus.ledger.types.movement import Hold
 from abacus.ledger.types.positions import read_positions
@@ -37,6 +40,9 @@ from abacus.oversight.life.reader import Asked
 from abacus.people.store.approvals import Approvals
 from abacus.people.types.approval import Approval
 from abacus.people.types.deed import Deed
+from abacus.platform.postgres import passing_failures
+
+_MOST_EXCHANGES: Final = 50
 
 Taken = TypeVar("Taken")
 
@@ -78,6 +84,7 @@ class MemberPage(Page):
     redemptions: Part[Sequence[TakenRow]]
     offers: Part[Sequence[TakenRow]]
     links: Part[Sequence[LinkRow]]
+    exchanges: Part[Sequence[ExchangeRow]]
     approvals: Part[Sequence[Approval]]
     buttons: Sequence[Button]
     may_move: bool
@@ -109,10 +116,11 @@ async def member(call: Call) -> MemberPage:
     except ValueError:
         raise PageFault("not-found", "There is no such page of this list.") from None
     asked = Asked(member_id, call.countries(Deed.SEE), form.program, form.narrowed, below)
-    life, erasing, links = await asyncio.gather(
+    life, erasing, links, exchanges = await asyncio.gather(
         call.reading.life.of(asked, call.rooms[Approvals]),
         call.part(newest(call, ERASE, member_id)),
         call.part(links_of(call, member_id)),
+        call.part(_exchanges(call, member_id)),
     )
     accounts = () if isinstance(life.accounts, Away) else life.accounts
     transfers = life.transfers
@@ -136,6 +144,7 @@ async def member(call: Call) -> MemberPage:
         redemptions=call.told_part(_rows(row_of_reward, call.now, life.redemptions)),
         offers=call.told_part(_rows(row_of_offer, call.now, life.offers)),
         links=links,
+        exchanges=exchanges,
         approvals=call.told_part(life.approvals),
         buttons=_buttons(call, member_id, countries),
         may_move=any(call.may(Deed.MOVE_POINTS, each) for each in countries),
@@ -144,6 +153,14 @@ async def member(call: Call) -> MemberPage:
         erasing=erasing,
         form=form.typed,
     )
+
+
+async def _exchanges(call: Call, member_id: str) -> Sequence[ExchangeRow]:
+    """The newest in countries that are open to the person."""
+    async with passing_failures():
+        found = await listed(call.reading.pool, _MOST_EXCHANGES, member_id=member_id)
+    shown = [each for each in found if each.state is not State.QUOTED and call.may(Deed.SEE, each.country)]
+    return [row_of(each, call.now) for each in shown]
 
 
 def _rows(

@@ -13,6 +13,7 @@ from abacus.console.pages.counters.counter_finder import COUNTERS
 from abacus.console.pages.downstreams.downstreams import DOWNSTREAM_REGISTER
 from abacus.console.pages.drafts.register import Register
 from abacus.console.pages.events.sources import SOURCE_REGISTER
+from abacus.console.pages.exchanges.exchange_finder import EXCHANGES
 from abacus.console.pages.exchanges.programme_pages import PAGES as PROGRAMME_PAGES
 from abacus.console.pages.journeys.journey_pages import PAGES as JOURNEY_PAGES
 from abacus.console.pages.members.member_finder import MEMBERS, TRANSFERS
@@ -46,6 +47,7 @@ FINDERS: Final = (
     stated_finder(PROGRAMME_PAGES),
     CATEGORY_FINDER,
     REDEMPTIONS,
+    EXCHANGES,
     APPROVALS,
     PARTNERS,
     CARDS,

@@ -1,0 +1,43 @@
+"""Exchanges by their whole id, and what came in by the id that its partner gave it."""
+
+from collections.abc import Sequence
+from typing import Final
+from uuid import UUID
+
+from abacus.console.pages.exchanges.exchange_row import ExchangeRow, row_of
+from abacus.console.pages.search.finder import Finder, Found
+from abacus.console.web.calls import Call
+from abacus.exchanges.decide.exchange import State, inbound_id
+from abacus.exchanges.exchange_rows import of_ids
+from abacus.exchanges.programme_store import ProgrammeStore
+from abacus.people.types.deed import Deed
+from abacus.platform.postgres import passing_failures
+
+
+async def _exchanges(call: Call, text: str, most: int) -> Sequence[Found]:
+    ids = await _ids(call, text.removeprefix("exchange:"))
+    async with passing_failures():
+        found = await of_ids(call.reading.pool, ids)
+    seen = [
+        row_of(each, call.now)
+        for each in found.values()
+        if each.state is not State.QUOTED and call.may(Deed.SEE, each.country)
+    ]
+    return [_found(each) for each in seen[:most]]
+
+
+async def _ids(call: Call, text: str) -> set[UUID]:
+    try:
+        return {UUID(text)}
+    except ValueError:
+        pass
+    in_force = await ProgrammeStore(call.reading.pool).in_force(call.now)
+    return {inbound_id(partner, text) for partner in {each.partner for each in in_force}}
+
+
+def _found(row: ExchangeRow) -> Found:
+    detail = f"{row.state}, {row.points:,} points {row.direction}, {row.member_id}, {row.country}"
+    return Found("exchange", row.id, f"exchange with {row.programme}", detail, exact=True)
+
+
+EXCHANGES: Final = Finder("Exchanges", _exchanges)
