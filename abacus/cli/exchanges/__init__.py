@@ -4,6 +4,10 @@ from typing import Final
 
 COMMANDS: Final = {
     "exchanges": "commands:app",
+    "exchanges quote": "converting:quote_exchange",
+    "exchanges convert": "converting:convert_quote",
+    "exchanges cancel": "converting:cancel_exchange",
+    "exchanges reverse": "converting:reverse_exchange",
     "exchanges find": "exchanges:find_exchanges",
     "exchanges get": "exchanges:get_exchange",
     "exchanges settle": "exchanges:settle_exchange",

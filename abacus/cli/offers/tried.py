@@ -1,7 +1,9 @@
 """What trials of offers stand on: an offer of a file or a published version, its rule, and what rules look up."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
+from typing import Protocol
 
 from abacus.cli.documents.chosen import chosen as chosen_document
 from abacus.cli.documents.chosen import is_file
@@ -12,8 +14,8 @@ from abacus.engage.offers.decide.vocabulary import of_offer
 from abacus.engage.offers.desk import OfferDesk
 from abacus.engage.offers.facts import Countable
 from abacus.engage.offers.offer_store import OfferStore
-from abacus.engage.rewards.decide.publications import RewardPublications
 from abacus.platform.postgres import Pool
+from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.reading.types import Counted, Lookup
 from abacus.signals.counters.wiring import counts_now
 from abacus.signals.facts.counters import CounterFacts
@@ -31,12 +33,21 @@ async def chosen(which: str, desk: OfferDesk, pool: Pool, beside: OfferPublicati
     return replace(offer, number=(await OfferStore(pool).numbers([offer.name])).get(offer.name, 0))
 
 
+class Published(Protocol):
+    """What rules may ask for: what was published at a moment."""
+
+    @property
+    def now(self) -> datetime: ...
+    @property
+    def counters(self) -> Mapping[str, Definition]: ...
+
+
 def rule_of(offer: Offer, beside: OfferPublications) -> Rule | None:
     """Raises `DocumentFaults` where it does not fit what is published."""
     return None if offer.when is None else parse_rule(offer.when, of_offer(offer.when, beside))
 
 
-def counter_facts(pool: Pool, beside: OfferPublications | RewardPublications) -> CounterFacts:
+def counter_facts(pool: Pool, beside: Published) -> CounterFacts:
     """Counters as they are now."""
 
     async def counts(lookups: Sequence[Lookup]) -> Sequence[Counted]:
