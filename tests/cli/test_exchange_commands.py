@@ -19,7 +19,8 @@ async def test_support_exchanges_for_a_member(pool: Pool, database_url: str) -> 
     programme = await run_programme(pool, {key: text for key, text in SKYMILES.items() if key != "in"})
     await give_points(pool, ["bob"], 5000)
     async with pool.acquire() as connection, connection.transaction():
-        paid = EntryDraft("skymiles", EntryKind.PAYMENT, programme.directions[Direction.OUT].price * 10_000, "SGD", "ann")
+        money = programme.directions[Direction.OUT].price * 10_000
+        paid = EntryDraft("skymiles", EntryKind.PAYMENT, money, "SGD", "ann")
         await write_entries(connection, await locked_standings(connection, ["skymiles"]), [paid], NOW)
     keys = {"ABACUS_DATABASE_URL": database_url, "ABACUS_SECRETS_KEY": new_keyring_text("one")}
     tokens = {"sue": await hire(pool, "sue", "support:SG"), "vic": await hire(pool, "vic", "viewer:SG")}
