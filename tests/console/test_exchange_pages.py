@@ -7,6 +7,8 @@ from uuid import uuid4
 import pytest
 
 from abacus.exchanges.decide.exchange import State
+from abacus.exchanges.reviews import ApprovedReviews
+from abacus.people.store.approvals import Approvals
 from abacus.platform.postgres import Pool
 from tests.console.bookkeeping import found_break
 from tests.console.campaigning import cards
@@ -27,10 +29,11 @@ async def opened(pool: Pool) -> AsyncIterator[Desk]:
         yield open_desk
 
 
-async def a_house(pool: Pool) -> ExchangeHouse:
+async def a_house(pool: Pool, **terms: object) -> ExchangeHouse:
     """Of the programme that is published; bob has points."""
     await give_points(pool, ["bob"], 10_000)
-    house = ExchangeHouse(pool, await run_programme(pool, {**SKYMILES, "reverses_for": "30d"}), partner=MemoryPartner())
+    programme = await run_programme(pool, {**SKYMILES, "reverses_for": "30d", **terms})
+    house = ExchangeHouse(pool, programme, partner=MemoryPartner())
     await house.prefund()
     return house
 
@@ -104,3 +107,22 @@ async def test_one_that_was_not_sent_is_cancelled_and_one_that_was_credited_is_u
     assert ((await house.now(second)).state, await house.points()) == (State.REVERSED, (10_000, 0))
     rows = (await sue.twin("/members/bob")).json()["exchanges"]["value"]
     assert sorted(each["state"] for each in rows) == ["released", "reversed"]
+
+
+async def test_a_large_one_is_reviewed_by_another_person(opened: Desk) -> None:
+    house = await a_house(opened.pool, review_above=2000)
+    sue, ben = [await opened.inside(*each) for each in (("sue", "support:SG"), ("ben", "approver:SG"))]
+    large = await house.exchange()
+    here, waiting = f"/exchanges/{large.exchange_id}", f"/approvals/{large.exchange_id}"
+    assert (await sue.twin(here)).json()["review"] is None
+    await ApprovedReviews(opened.rooms[Approvals]).looked_at([large], house.clock.now())
+    told = (await sue.twin(here)).json()
+    assert (told["row"]["state"], told["review"]["status"], told["may_cancel"]) == ("review", "pending", True)
+    assert "Exchange of 2,500 points of bob" in (await ben.see(waiting)).text
+    digest = (await ben.twin(waiting)).json()["digest"]
+    assert (await ben.send(waiting, f"{waiting}/approve", digest=digest)).status_code == 303
+    told = (await sue.twin(here)).json()
+    assert [(each["state"], each["by"]) for each in told["trail"]] == [
+        ("review", "partner:shop"),
+        ("held", "person:ben"),
+    ]

@@ -26,6 +26,7 @@ _STATES: Final[Mapping[State, str]] = {
     State.AWARDED: "the points are awarded",
     State.DROPPED: "it did not come about",
 }
+_HOLD_LOST: Final = "hold-lost"
 _GONE_ON: Final = "The house holds them for the member until the partner has said what it did."
 _HANDS: Final[Mapping[State, str]] = {
     State.QUOTED: "The member has them: nothing is held.",
@@ -64,7 +65,7 @@ _REASONS: Final[Mapping[str, str]] = {
     "credited-after-cancel": "the partner has credited it after it had refused it",
     "taken-back": "the partner took it back",
     "not-taken-back": "the partner does not take it back",
-    "hold-lost": "the held points were not there",
+    _HOLD_LOST: "the held points were not there",
     "called-off": "it was called off",
     "declined": "a person of the house declined it",
     "unlinked": "the account is not linked any more",
@@ -80,9 +81,11 @@ def in_words(at: Exchange | Turn) -> str:
     return state if at.reason is None else f"{state}: {reason_in_words(at.reason)}"
 
 
-def hands_in_words(state: State) -> str:
+def hands_in_words(exchange: Exchange) -> str:
     """In whose hands the points are."""
-    return _HANDS[state]
+    if exchange.state is State.ASIDE and exchange.reason == _HOLD_LOST:
+        return "The ledger does not have them held as they have to be."
+    return _HANDS[exchange.state]
 
 
 def reason_in_words(reason: str) -> str:

@@ -13,12 +13,17 @@ from tests.support.exchanged import exchange
 @pytest.mark.parametrize("state", State)
 def test_a_state_in_words(state: State) -> None:
     assert in_words(exchange(state)._replace(reason=None)).isprintable()
-    assert hands_in_words(state).isprintable()
+    assert hands_in_words(exchange(state)).isprintable()
 
 
 @pytest.mark.parametrize("reason", [*Reason, *Refusal, *Ended, *REFUSALS])
 def test_a_reason_in_words(reason: str) -> None:
     assert reason_in_words(reason) != reason.replace("-", " ")
+
+
+def test_points_that_are_not_held_are_in_no_hands() -> None:
+    lost = exchange(State.ASIDE, reason=Reason.HOLD_LOST)
+    assert hands_in_words(lost) != hands_in_words(lost._replace(reason=Reason.OTHER_AMOUNT))
 
 
 def test_a_state_with_its_reason() -> None:

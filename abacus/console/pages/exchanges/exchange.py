@@ -67,6 +67,7 @@ class ExchangePage(Page):
 
     template: ClassVar[str] = "exchange.html"
     row: ExchangeRow
+    words: str
     hands: str
     detail: str | None
     reference: str | None
@@ -92,10 +93,11 @@ async def exchange(call: Call) -> ExchangePage:
     told = await call.rooms[ExchangeDeeds].told(found)
     may_move = call.may(Deed.MOVE_POINTS, found.country)
     return ExchangePage(
-        title=str(found.exchange_id),
+        title=f"{found.points:,} points of {found.member_id or 'nobody'}, {found.programme or found.partner}",
         command=f"abacus members show --all {found.member_id}" if found.member_id else None,
         row=row_of(found, call.now),
-        hands=hands_in_words(found.state),
+        words=in_words(found),
+        hands=hands_in_words(found),
         detail=found.detail,
         reference=found.reference,
         sent_at=found.sent_at,

@@ -18,7 +18,9 @@ from abacus.exchanges.open_rows import Narrowing, OpenCount, OpenRows
 from abacus.people.types.deed import Deed
 
 _MOST: Final = 50
-OPEN: Final = tuple(each for each in State if each not in ENDED and each is not State.QUOTED)
+_OPEN: Final = tuple(each for each in State if each not in ENDED and each is not State.QUOTED)
+
+_NAMES: Final = {State.ASIDE: "set aside", State.TAKEN_BACK: "taken back"}
 
 
 class Age(StrEnum):
@@ -55,7 +57,10 @@ async def exchanges(call: Call) -> ExchangesPage:
         counts=await call.part(rows.counts(narrowing.countries, call.now)),
         needy=await call.part(_needy(call, rows, narrowing)),
         list=await call.part(_oldest(call, rows, narrowing)),
-        states=[("", "any"), *((each, each.replace("-", " ")) for each in OPEN)],
+        states=[
+            ("", "any"),
+            *((each, "set aside" if each is State.ASIDE else each.replace("-", " ")) for each in _OPEN),
+        ],
         directions=[("", "both ways"), (Direction.OUT, "out"), (Direction.IN, "in")],
         ages=[("", "any"), *((each, f"a{'n' if each is Age.HOUR else ''} {each} or more") for each in Age)],
         is_narrow=bool(form.typed),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from abacus.exchanges.decide.exchange import Exchange
-from abacus.exchanges.decide.words import in_words
+from abacus.exchanges.decide.words import reason_in_words
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class ExchangeRow:
     fee: int
     theirs: int
     state: str
-    words: str
+    why: str | None
     is_late: bool
     asked_at: datetime
     since: datetime
@@ -42,7 +42,7 @@ def row_of(each: Exchange, now: datetime) -> ExchangeRow:
         fee=each.fee,
         theirs=each.theirs,
         state=each.state,
-        words=in_words(each),
+        why=None if each.reason is None else reason_in_words(each.reason),
         is_late=each.ended_at is None and each.late_at is not None and each.late_at <= now,
         asked_at=each.asked_at or each.quoted_at,
         since=each.changed_at,
