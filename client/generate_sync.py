@@ -15,6 +15,7 @@ SOURCE: Final = Path(__file__).parent / "abacus_client" / "asynchronous.py"
 TARGET: Final = SOURCE.with_name("blocking.py")
 WRITTEN: Final[Mapping[Path, Path]] = {
     SOURCE: TARGET,
+    SOURCE.with_name("async_exchanges.py"): SOURCE.with_name("exchanges.py"),
     SOURCE.with_name("async_journeys.py"): SOURCE.with_name("journeys.py"),
     SOURCE.with_name("async_offers.py"): SOURCE.with_name("offers.py"),
     SOURCE.with_name("async_rewards.py"): SOURCE.with_name("rewards.py"),
@@ -25,6 +26,7 @@ _DROPPED: Final = frozenset({"async", "await"})
 _NAMES: Final[Mapping[str, str]] = {
     "AsyncBaseTransport": "BaseTransport",
     "AsyncClient": "Client",
+    "AsyncExchangeCalls": "ExchangeCalls",
     "AsyncIterator": "Iterator",
     "AsyncJourneyCalls": "JourneyCalls",
     "AsyncOfferCalls": "OfferCalls",
@@ -33,6 +35,7 @@ _NAMES: Final[Mapping[str, str]] = {
     "__aenter__": "__enter__",
     "__aexit__": "__exit__",
     "aclose": "close",
+    "async_exchanges": "exchanges",
     "async_journeys": "journeys",
     "async_offers": "offers",
     "async_rewards": "rewards",
@@ -40,6 +43,9 @@ _NAMES: Final[Mapping[str, str]] = {
 }
 _WORDS: Final[Mapping[str, str]] = {
     "for asyncio; `blocking.py` is generated from this file": "that blocks until an answer comes",
+    "the client for asyncio asks about exchanges with partners; `exchanges.py` is generated from this file": (
+        "the blocking client asks about exchanges with partners"
+    ),
     "the client for asyncio asks of journeys; `journeys.py` is generated from this file": (
         "the blocking client asks of journeys"
     ),

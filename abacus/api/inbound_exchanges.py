@@ -32,7 +32,7 @@ async def reserve(id: InboundId, request: Request) -> Response:  # noqa: A002  #
     """Link, limits and programme are looked at, and no points are moved. A refusal is one for ever: take another id.
     The same id with other facts is a conflict.
     """
-    call = _partner(request)
+    call = exchanging_partner(request)
     order = await read_body(request, InboundOrder.model_validate)
     try:
         found = await _desk(call).reserve(call.partner.partner_id, id, order.account, order.points)
@@ -51,7 +51,7 @@ async def reserve(id: InboundId, request: Request) -> Response:  # noqa: A002  #
 )
 async def commit(id: InboundId, request: Request) -> Response:  # noqa: A002  # as above
     """From now on it is awarded, whatever happens: capture what you hold. What was dropped is refused for ever."""
-    call = _partner(request)
+    call = exchanging_partner(request)
     found = await _desk(call).commit(call.partner.partner_id, id)
     if found is None:
         raise ApiProblem("not-found", "no such exchange of yours was reserved")
@@ -67,22 +67,22 @@ async def commit(id: InboundId, request: Request) -> Response:  # noqa: A002  # 
 )
 async def cancel(id: InboundId, request: Request) -> Response:  # noqa: A002  # as above
     """The id is refused for ever, also where it was never heard of. What was committed before says so: capture it."""
-    call = _partner(request)
+    call = exchanging_partner(request)
     return json_answer(inbound_facts(await _desk(call).cancel(call.partner.partner_id, id)))
 
 
 @router.get("/{id}", summary="Where it stands", responses=answered({200: (InboundAnswer, "Its state")}, 404, 422))
 async def inbound(id: InboundId, request: Request) -> Response:  # noqa: A002  # as above
     """The first message may still be on its way while this says that nobody knows the id."""
-    call = _partner(request)
+    call = exchanging_partner(request)
     found = await _desk(call).one(call.partner.partner_id, id)
     if found is None:
         raise ApiProblem("not-found", "no such exchange of yours was reserved")
     return json_answer(inbound_facts(found))
 
 
-def _partner(request: Request) -> Call:
-    """Raises `ApiProblem`."""
+def exchanging_partner(request: Request) -> Call:
+    """A partner that may exchange. Raises `ApiProblem`."""
     call = caller_of(request)
     if not isinstance(call, Call):
         raise ApiProblem("partner-needed")

@@ -30,6 +30,7 @@ from abacus.exchanges.exchanger import Exchanger
 from abacus.exchanges.hearing import Hearing
 from abacus.exchanges.inbound_desk import InboundDesk
 from abacus.exchanges.inbound_rows import InboundRows
+from abacus.exchanges.inbound_statements import InboundStatements
 from abacus.exchanges.incoming import Incoming
 from abacus.exchanges.link_desk import LinkDesk
 from abacus.exchanges.link_store import LinkStore
@@ -92,6 +93,7 @@ class ExchangeDesks(NamedTuple):
     inbound: InboundDesk
     links: LinkDesk
     callbacks: Callbacks
+    statements: InboundStatements
 
 
 async def exchange_desks(wiring: Wiring, pool: Pool, moves: MovesBeside, book: Callable[[], CardBook]) -> ExchangeDesks:
@@ -114,7 +116,7 @@ async def exchange_desks(wiring: Wiring, pool: Pool, moves: MovesBeside, book: C
     rows = InboundRows(pool, at.versions.of, clock)
     inbound = InboundDesk(pool, clock, rows, _Takers(at.links, clock), at.programmes)
     callbacks = Callbacks(partial(_secrets_of, at, secrets), at.hearing, clock)
-    return ExchangeDesks(desk, inbound, at.links, callbacks)
+    return ExchangeDesks(desk, inbound, at.links, callbacks, InboundStatements(pool, clock, at.versions.last))
 
 
 def exchange_deeds(pool: Pool, clock: Clock, moves: MovesBeside, book: Callable[[], CardBook]) -> ExchangeDeeds:

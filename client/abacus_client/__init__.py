@@ -32,6 +32,16 @@ from abacus_client.calls import (
     Transaction,
 )
 from abacus_client.errors import ApiError, Refused, Unauthorized, Unavailable
+from abacus_client.exchange_answers import (
+    AccountLink,
+    Exchange,
+    ExchangeQuote,
+    ExchangeStatement,
+    InboundExchange,
+    StatementLine,
+    StatementSums,
+    Turn,
+)
 from abacus_client.journey_answers import EntryState, JourneyEntry, JourneyMember, JourneyVisit
 from abacus_client.offer_answers import (
     ItemOffers,
@@ -49,6 +59,7 @@ from abacus_client.reward_answers import Lock, PointQuote, Reward, RewardRedempt
 
 __all__ = [
     "Account",
+    "AccountLink",
     "ApiError",
     "AsyncClient",
     "Award",
@@ -60,9 +71,13 @@ __all__ = [
     "EntryState",
     "Event",
     "EventResult",
+    "Exchange",
+    "ExchangeQuote",
+    "ExchangeStatement",
     "FieldFault",
     "FixedItem",
     "Grain",
+    "InboundExchange",
     "ItemOffers",
     "JourneyEntry",
     "JourneyMember",
@@ -93,8 +108,11 @@ __all__ = [
     "SeriesQuery",
     "ShownOffer",
     "Slot",
+    "StatementLine",
+    "StatementSums",
     "Transaction",
     "Transfer",
+    "Turn",
     "Unauthorized",
     "Unavailable",
     "ValidatedOffer",

@@ -28,6 +28,7 @@ from abacus_client.answers import (
     Series,
     Transfer,
 )
+from abacus_client.async_exchanges import AsyncExchangeCalls
 from abacus_client.async_journeys import AsyncJourneyCalls
 from abacus_client.async_offers import AsyncOfferCalls
 from abacus_client.async_rewards import AsyncRewardCalls
@@ -48,7 +49,7 @@ from abacus_client.connection import Connection
 from abacus_client.tries import AsyncSleep, RetryPolicy
 
 
-class AsyncClient(AsyncJourneyCalls, AsyncOfferCalls, AsyncRewardCalls):
+class AsyncClient(AsyncExchangeCalls, AsyncJourneyCalls, AsyncOfferCalls, AsyncRewardCalls):
     """Calls the award API. May be shared by the tasks of a loop. Every method raises `ApiError`.
 
     A request is repeated when it fails for a passing reason: no answer, a key in flight, too many requests, something

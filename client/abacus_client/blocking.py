@@ -43,13 +43,14 @@ from abacus_client.calls import (
 )
 from abacus_client.clock import Clock, SystemClock
 from abacus_client.connection import Connection
+from abacus_client.exchanges import ExchangeCalls
 from abacus_client.journeys import JourneyCalls
 from abacus_client.offers import OfferCalls
 from abacus_client.rewards import RewardCalls
 from abacus_client.tries import RetryPolicy, Sleep
 
 
-class Client(JourneyCalls, OfferCalls, RewardCalls):
+class Client(ExchangeCalls, JourneyCalls, OfferCalls, RewardCalls):
     """Calls the award API. May be shared by threads. Every method raises `ApiError`.
 
     A request is repeated when it fails for a passing reason: no answer, a key in flight, too many requests, something

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -16,6 +17,7 @@ from abacus.exchanges.types import Account, Match
 from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.encryption import Secrets, new_keyring_text
+from abacus_client import AsyncClient, Refused
 from tests.support.exchange_house import prefund
 from tests.support.exchanges import SKYMILES, AskedPartner, linking, run_programme
 from tests.support.house import House, until
@@ -37,6 +39,8 @@ class Exchange(NamedTuple):
     shop: Shop
     partner: Partner
     acme: httpx.AsyncClient
+    client: AsyncClient
+    skyline: AsyncClient
 
     async def is_offered(self) -> bool:
         """Whether the API has heard of the programme."""
@@ -82,7 +86,8 @@ async def opened(house: House) -> AsyncIterator[Exchange]:
         await prefund(house.pool, "skymiles", Decimal(1000))
         links = linking(house.pool, clock, programme, partner=AskedPartner(Match.MATCH), secrets=secrets)
         await links.verify(await links.ask("bob", Wanted("skymiles", Account(NUMBER, "Bob Tan")), APP), None, APP)
-        opened = Exchange(shop_, partner, await shop_.caller(key))
+        clients = [await stack.enter_async_context(AsyncClient(shop_.url, each)) for each in (key, skyline)]
+        opened = Exchange(shop_, partner, await shop_.caller(key), *clients)
         await until(opened.is_offered)
         yield opened
 
@@ -101,18 +106,25 @@ async def test_points_become_miles_and_miles_become_points(opened: Exchange) -> 
 
     await until(awarded)
     await until(lambda: _is(opened.partner, NUMBER, 0))
+    statement = await opened.skyline.exchange_statement("skymiles", datetime.now(UTC).date())
+    (line,) = statement.lines
+    assert (statement.complete, statement.sums.credit, line.id, line.points) == (False, 1500, "T-1", 1000)
+    with pytest.raises(Refused, match="no such programme is yours"):
+        await opened.skyline.exchange_statement("other", datetime.now(UTC).date())
+    with pytest.raises(Refused, match="exchanges-not-allowed"):
+        await opened.client.exchange_statement("skymiles", datetime.now(UTC).date())
 
 
 async def test_what_is_undone_comes_back(opened: Exchange) -> None:
-    asked = await opened.converted()
-    exchange_id = asked.json()["exchange_id"]
-    await opened.comes_to(exchange_id, "captured")
-    undone = await opened.acme.post(f"/v1/exchanges/{exchange_id}/reverse")
-    assert undone.status_code == 202, undone.text
-    await opened.comes_to(exchange_id, "reversed")
+    quote = await opened.client.exchange_quote("bob", "skymiles", target=1000)
+    assert quote.quote_id is not None
+    exchange_id = (await opened.client.convert(quote.quote_id, member_id="bob")).exchange_id
+    await opened.comes_to(str(exchange_id), "captured")
+    undone = await opened.client.reverse_exchange(exchange_id)
+    assert [each.state for each in undone.trail] == ["held", "sent", "credited", "captured", "reversing"]
+    await opened.comes_to(str(exchange_id), "reversed")
     assert (await opened.points(), await opened.partner.balance(NUMBER)) == ((10_000, 0), 0)
-    listed = (await opened.acme.get("/v1/exchanges", params={"member_id": "bob"})).json()
-    assert [each["state"] for each in listed["exchanges"]] == ["reversed"]
+    assert [each.state async for each in opened.client.exchanges("bob")] == ["reversed"]
     late = await opened.acme.post(f"/v1/exchanges/{exchange_id}/cancel")
     assert kind(late) == "exchange-state"
 

@@ -6,11 +6,13 @@ from uuid import UUID
 
 import pytest
 
+from abacus.core.errors import Absent
 from abacus.exchanges.decide.exchange import State
 from abacus.exchanges.decide.inbound import Against, Refusal, Taker
-from abacus.exchanges.decide.programme import Caps, Direction
+from abacus.exchanges.decide.programme import Caps, Direction, Programme
 from abacus.exchanges.inbound_desk import InboundDesk, Reservation
 from abacus.exchanges.inbound_rows import InboundRows
+from abacus.exchanges.inbound_statements import InboundStatements
 from abacus.exchanges.incoming import Incoming
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.read import LedgerReader
@@ -83,6 +85,32 @@ async def test_miles_become_points_once(pool: Pool) -> None:
     assert [kind for kind, _ in await at.house.money()] == ["awarded"]
     explained = await pool.fetchval("select explanation::text from transfer where kind = 'exchange_in'")
     assert '"theirs": 1000' in explained or '"theirs":1000' in explained
+
+
+async def test_a_partner_compares_what_was_awarded_on_a_day(pool: Pool) -> None:
+    at = await counter(pool)
+    for id_, points in (("T-1", 1000), ("T-2", 1100), ("T-3", 1200)):
+        await at.desk.reserve(AIR, id_, "4711", points)
+    await at.desk.cancel(AIR, "T-3")
+    for each in ("T-1", "T-2"):
+        await at.desk.commit(AIR, each)
+    await at.house.later()
+    await at.post()
+    await at.house.later(timedelta(hours=1))
+
+    async def last_of(name: str) -> Programme | None:
+        return at.house.programme if name == at.house.programme.name else None
+
+    statements, day = InboundStatements(pool, at.house.clock, last_of), at.house.clock.now().date()
+    said = await statements.of(AIR, "skymiles", day)
+    assert sorted(each.id for each in said.lines) == ["T-1", "T-2"]
+    assert (said.points, said.credit, said.complete) == (2100, 3150, False)
+    assert not (await statements.of(AIR, "skymiles", day - timedelta(days=1))).lines
+    at.house.clock.set(at.house.clock.now() + timedelta(days=2))
+    assert (await statements.of(AIR, "skymiles", day)).complete
+    for partner, name in (("other", "skymiles"), (AIR, "other")):
+        with pytest.raises(Absent):
+            await statements.of(partner, name, day)
 
 
 @pytest.mark.parametrize(
