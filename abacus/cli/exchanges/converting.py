@@ -1,4 +1,4 @@
-"""`abacus exchanges quote`, `convert`, `cancel` and `reverse`: for a member, by support."""
+"""`abacus exchanges quote` and `convert`: for a member, by support."""
 
 from typing import Annotated
 from uuid import UUID
@@ -6,19 +6,15 @@ from uuid import UUID
 import typer
 
 from abacus.api.exchange_answers import exchange_facts, quote_facts
-from abacus.cli.exchanges.counter import ExchangeCounter, exchange_counter
+from abacus.cli.exchanges.counter import exchange_counter
 from abacus.cli.terminal.answer import Answer
 from abacus.cli.terminal.known import checked_reason
 from abacus.core.errors import Refused
 from abacus.exchanges.converter import Conversion
-from abacus.exchanges.decide.exchange import Exchange
 from abacus.exchanges.decide.programme import Direction
 from abacus.exchanges.decide.quote import Wish
 from abacus.exchanges.decide.words import in_words
 from abacus.people.types.deed import Deed
-
-ExchangeId = Annotated[UUID, typer.Argument(metavar="EXCHANGE", help="Its id.", show_default=False)]
-Why = Annotated[str, typer.Option("--reason", help="For the log.", show_default=False)]
 
 
 async def quote_exchange(
@@ -45,7 +41,8 @@ async def quote_exchange(
 
 
 async def convert_quote(
-    quote: Annotated[UUID, typer.Argument(metavar="QUOTE", help="Its id.", show_default=False)], reason: Why
+    quote: Annotated[UUID, typer.Argument(metavar="QUOTE", help="Its id.", show_default=False)],
+    reason: Annotated[str, typer.Option(help="For the log.", show_default=False)],
 ) -> Answer:
     """Exchange by a quote: the points are held, and the exchanger goes on with it. The same quote again tells where it
     stands.
@@ -53,34 +50,8 @@ async def convert_quote(
     why = checked_reason(reason)
     async with exchange_counter() as counter:
         found = await counter.one(quote, Deed.MOVE_POINTS)
-        await _noted(counter, found, "convert", why)
+        about = {"did": "convert-exchange", "of": found.programme, "exchange": str(quote), "reason": why}
+        await counter.at.begins(Deed.MOVE_POINTS, f"member:{found.member_id}", country=found.country, **about)
         agent, key = counter.at.actor.agent, f"{counter.at.actor.source}\nquote:{quote}"
         after = await counter.desk.convert(Conversion(quote, key, agent, found.member_id))
-        return _told(counter, after)
-
-
-async def cancel_exchange(exchange: ExchangeId, reason: Why) -> Answer:
-    """Cancel an exchange that was not sent yet: its points are free again."""
-    why = checked_reason(reason)
-    async with exchange_counter() as counter:
-        found = await counter.one(exchange, Deed.MOVE_POINTS)
-        await _noted(counter, found, "cancel", why)
-        return _told(counter, await counter.desk.cancel(found, counter.at.actor.agent))
-
-
-async def reverse_exchange(exchange: ExchangeId, reason: Why) -> Answer:
-    """Ask the partner to take an exchange back, as long as it does. It debits first; then the points come back."""
-    why = checked_reason(reason)
-    async with exchange_counter() as counter:
-        found = await counter.one(exchange, Deed.MOVE_POINTS)
-        await _noted(counter, found, "reverse", why)
-        return _told(counter, await counter.desk.reverse(found, counter.at.actor.agent))
-
-
-async def _noted(counter: ExchangeCounter, found: Exchange, did: str, why: str) -> None:
-    details = {"did": f"{did}-exchange", "exchange": found.exchange_id.hex, "reason": why}
-    await counter.at.begins(Deed.MOVE_POINTS, f"member:{found.member_id}", country=found.country, **details)
-
-
-def _told(counter: ExchangeCounter, found: Exchange) -> Answer:
-    return Answer(exchange_facts(found, counter.at.clock.now()), f"{found.exchange_id}: {in_words(found)}")
+        return Answer(exchange_facts(after, counter.at.clock.now()), f"{quote}: {in_words(after)}")

@@ -1,4 +1,6 @@
-"""`abacus exchanges find`, `get` and `settle`; `restored` and `matched`, after the house was restored."""
+"""`abacus exchanges find`, `get`, `cancel`, `reverse` and `settle`; `restored` and `matched`, after the house was
+restored.
+"""
 
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -7,17 +9,23 @@ import typer
 
 from abacus.cli.exchanges.family import programme_desk
 from abacus.cli.terminal.answer import Answer, Table, counted
-from abacus.cli.terminal.command_actor import actor
+from abacus.cli.terminal.command_actor import CommandActor, actor
+from abacus.cli.terminal.known import checked_reason
 from abacus.cli.terminal.shell import moment
-from abacus.core.errors import Refused
+from abacus.core.errors import Refused, absent
 from abacus.exchanges.books.desk import BooksDesk
-from abacus.exchanges.clerk import ExchangeClerk
 from abacus.exchanges.decide.exchange import Exchange, State
 from abacus.exchanges.decide.turn import Verdict
+from abacus.exchanges.exchange_deeds import ExchangeDeeds
 from abacus.exchanges.recovery import days_to_match
 from abacus.exchanges.timeline import Timelines
+from abacus.exchanges.wiring import exchange_deeds
+from abacus.ledger.store.moves import PostgresMoves
 from abacus.people.decide.rights import countries_of
 from abacus.people.types.deed import Deed
+from abacus.platform.postgres import Also
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.store.cards import CardStore
 
 ExchangeId = Annotated[str, typer.Argument(metavar="EXCHANGE", help="Its id.", show_default=False)]
 Why = Annotated[str, typer.Option("--reason", help="For the record.", show_default=False)]
@@ -35,7 +43,9 @@ async def find_exchanges(
 ) -> Answer:
     """Find exchanges, the newest first."""
     async with actor() as at:
-        found = await ExchangeClerk(at.pool, at.clock).find(most, member_id=member, programme=programme, state=state)
+        states = None if state is None else [state]
+        deeds = await _deeds(at)
+        found = await deeds.listed(most, member_id=member, programme=programme, states=states)
         seen = countries_of(at.actor, Deed.SEE)
     shown = [each for each in found if seen is None or not each.country or each.country in seen]
     rows = [
@@ -58,24 +68,41 @@ async def find_exchanges(
 async def get_exchange(exchange: ExchangeId) -> Answer:
     """Show an exchange with its trail."""
     async with actor() as at:
-        clerk = ExchangeClerk(at.pool, at.clock)
-        found = await clerk.one(_id(exchange))
+        deeds = await _deeds(at)
+        found = await _found(deeds, exchange)
         at.check(Deed.SEE, found.country or None)
-        turns = await clerk.trail(found)
-    rows = [[each.at.isoformat(), each.state, each.by, each.reason or "", each.detail or ""] for each in turns]
-    trail = [{**each._asdict(), "exchange_id": str(each.exchange_id)} for each in turns]
+        told = await deeds.told(found)
+    rows = [[each.at.isoformat(), each.state, each.by, each.reason or "", each.detail or ""] for each in told.turns]
+    trail = [{**each._asdict(), "exchange_id": str(each.exchange_id)} for each in told.turns]
     head = f"{found.points:,} points of {found.member_id} for {found.theirs:,} of {found.partner}: {found.state}"
     return Answer({**_document(found), "trail": trail}, head, Table("Trail", ("at", "state", "by", "reason", ""), rows))
+
+
+async def cancel_exchange(exchange: ExchangeId, reason: Why) -> Answer:
+    """Cancel an exchange that was not sent yet: its points are free again."""
+    async with actor() as at:
+        deeds = await _deeds(at)
+        found = await _found(deeds, exchange)
+        after = await deeds.cancel(found, at.actor.agent, also=_noted(at, found, "cancel", reason))
+    return Answer(_document(after), f"{exchange}: {after.state}")
+
+
+async def reverse_exchange(exchange: ExchangeId, reason: Why) -> Answer:
+    """Have the partner asked to take back what it has credited, where it does."""
+    async with actor() as at:
+        deeds = await _deeds(at)
+        found = await _found(deeds, exchange)
+        after = await deeds.reverse(found, at.actor.agent, also=_noted(at, found, "reverse", reason))
+    return Answer(_document(after), f"{exchange}: {after.state}")
 
 
 async def settle_exchange(exchange: ExchangeId, verdict: Annotated[Verdict, typer.Argument()], reason: Why) -> Answer:
     """Decide an exchange that was set aside: the partner has credited it, is asked again, or is asked to cancel it."""
     async with actor() as at:
-        clerk = ExchangeClerk(at.pool, at.clock)
-        found = await clerk.one(_id(exchange))
-        at.check(Deed.ADJUST, found.country)
-        also = at.does(Deed.ADJUST, f"member:{found.member_id}", country=found.country, did=verdict, reason=reason)
-        after = await clerk.settle(found, verdict, reason, at.actor.source, also=also)
+        deeds = await _deeds(at)
+        found = await _found(deeds, exchange)
+        also = _noted(at, found, f"settle-{verdict}", reason)
+        after = await deeds.settle(found, verdict, reason, at.actor.agent, also=also)
     return Answer(_document(after), f"{exchange}: {after.state}")
 
 
@@ -112,6 +139,26 @@ async def note_matched() -> Answer:
         kinds = await desk.still_open()
     told = f"exchanges are sent again; {counted(sum(each.breaks for each in kinds), 'break')} open"
     return Answer({"restored_to": None, "breaks": [each._asdict() for each in kinds]}, told)
+
+
+async def _deeds(at: CommandActor) -> ExchangeDeeds:
+    book = CardBook(await CardStore(at.pool).all())
+    return exchange_deeds(at.pool, at.clock, PostgresMoves(at.pool, at.clock), lambda: book)
+
+
+async def _found(deeds: ExchangeDeeds, text: str) -> Exchange:
+    """Raises `Absent`."""
+    found = await deeds.one(_id(text))
+    if found is None:
+        raise absent("exchange", text, "`abacus exchanges find` prints them")
+    return found
+
+
+def _noted(at: CommandActor, found: Exchange, did: str, reason: str) -> Also:
+    """The entry of the log. Raises `Refused` where the actor may not move the member's points."""
+    exchange, why = str(found.exchange_id), checked_reason(reason)
+    about = {"did": f"{did}-exchange", "of": found.programme, "exchange": exchange, "reason": why}
+    return at.does(Deed.MOVE_POINTS, f"member:{found.member_id}", country=found.country, **about)
 
 
 def _id(text: str) -> UUID:

@@ -94,7 +94,7 @@ async def exchange(call: Call) -> ExchangePage:
     may_move = call.may(Deed.MOVE_POINTS, found.country)
     return ExchangePage(
         title=f"{found.points:,} points of {found.member_id or 'nobody'}, {found.programme or found.partner}",
-        command=f"abacus members show --all {found.member_id}" if found.member_id else None,
+        command=f"abacus exchanges get {found.exchange_id}",
         row=row_of(found, call.now),
         words=in_words(found),
         hands=hands_in_words(found),

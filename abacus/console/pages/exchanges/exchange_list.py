@@ -53,7 +53,7 @@ async def exchanges(call: Call) -> ExchangesPage:
     rows = OpenRows(call.reading.pool)
     return ExchangesPage(
         title="Exchanges",
-        command="abacus status",
+        command="abacus exchanges find",
         counts=await call.part(rows.counts(narrowing.countries, call.now)),
         needy=await call.part(_needy(call, rows, narrowing)),
         list=await call.part(_oldest(call, rows, narrowing)),
