@@ -28,6 +28,10 @@ async def partner_sim(
     ] = None,
     house: Annotated[str | None, typer.Option(help="The house that its members send points to: https://HOUSE.")] = None,
     house_key: Annotated[str, typer.Option(help="The partner's key there.")] = "",
+    folder: Annotated[
+        Path | None,
+        typer.Option(help="Where the house writes files for it: it answers them there, from the same ledger."),
+    ] = None,
 ) -> None:
     """Run a reference partner until Ctrl-C. It keeps the contract, and misbehaves as `PUT /_behave` asks it to."""
     if house is not None and not house_key:
@@ -35,7 +39,7 @@ async def partner_sim(
     secret, stop = checked_key(key), asyncio.Event()
     listener = bound("127.0.0.1", port, "--port")
     partner = ReferencePartner(
-        secret, SystemClock(), file=ledger, callbacks=callbacks, house=house, house_key=house_key
+        secret, SystemClock(), file=ledger, callbacks=callbacks, house=house, house_key=house_key, folder=folder
     )
     try:
         with stopped_by_signals(stop):

@@ -22,6 +22,7 @@ from abacus.exchanges.types import PartnerStatement, StatementLine, StatementSta
 VERSION: Final = "1"
 MOST_LINES: Final = 1_000_000
 _NAME: Final = re.compile(r"([a-z0-9][a-z0-9_-]*)_(\d{8})_(\d{4})\.csv", re.IGNORECASE)
+_FACTS: Final = 5  # of a transfer: number, holder, amount, points, programme
 _SHOWN: Final = 60
 
 
@@ -79,6 +80,14 @@ class Orders(NamedTuple):
     reversals: Sequence[UUID] = ()
 
 
+class Order(NamedTuple):
+    """A line of a file, as its partner reads it. A transfer has number, holder, amount, points and programme."""
+
+    exchange_id: UUID
+    line: Line
+    facts: Sequence[str]
+
+
 class Receipt(NamedTuple):
     """The answer to a file. Of one that was refused nothing was done."""
 
@@ -106,6 +115,29 @@ def file_text(name: FileName, made_at: datetime, orders: Orders) -> bytes:
     rows += [[Line.REVERSE, str(id_)] for id_ in sorted(orders.reversals)]
     amount = sum(each.amount for each in orders.transfers)
     return _text([_header(name, made_at), *rows, ["TRAILER", str(len(rows)), str(amount)]])
+
+
+def read_file(name: FileName, text: bytes) -> Sequence[Order]:
+    """As its partner reads it: what each line asks for, and the facts of a transfer. Raises `FileFault` for a line
+    that is none, an id that stands twice, and wrong totals.
+    """
+    body = _body(str(name), text, ["HEADER", VERSION, name.partner, f"{name.day:%Y%m%d}", f"{name.seq:04}"])
+    orders: dict[UUID, Order] = {}
+    amount = 0
+    for number, row in body.rows:
+        where = f"{name}, line {number}"
+        try:
+            exchange_id, line, facts = _order(row)
+            amount += int(facts[2]) if facts else 0
+        except ValueError:
+            raise FileFault(
+                f"{where}: TRANSFER,ID,NUMBER,HOLDER,AMOUNT,POINTS,PROGRAMME is expected, CANCEL,ID, or REVERSE,ID"
+            ) from None
+        if exchange_id in orders:
+            raise FileFault(f"{where}: {exchange_id} stands twice")
+        orders[exchange_id] = Order(exchange_id, line, facts)
+    _check_totals(str(name), body, amount)
+    return list(orders.values())
 
 
 def digest_text(name: FileName, text: bytes) -> bytes:
@@ -240,6 +272,14 @@ def _read_result(row: Sequence[str]) -> tuple[UUID, Result]:
             return UUID(id_), Result(NotTakenBack(rest[0] if rest else None))
         case _:
             raise ValueError(verdict)
+
+
+def _order(row: Sequence[str]) -> Order:
+    word, id_, *facts = row
+    order = Order(UUID(id_), Line(word), facts)
+    if len(facts) != (_FACTS if order.line is Line.TRANSFER else 0):
+        raise ValueError(word)
+    return order
 
 
 def _entry(row: Sequence[str]) -> StatementLine:

@@ -31,7 +31,9 @@ class Behaviour(BaseModel):
     bad_signature: Share = 0  # callbacks that are signed with another secret
     skew_s: Annotated[float, Field(ge=-86_400, le=86_400)] = 0  # its clock is ahead by this
     wrong_amount: Share = 0  # answers that tell of one point more than was credited
-    wrong_sums: bool = False  # in statements
+    wrong_sums: bool = False  # in statements, and in results of files
+    unknown_lines: bool = False  # in results of files
+    refuses_files: bool = False  # whole ones, of which nothing is done
     misses_lines: Share = 0  # of statements, whose sums are those of the others
     forgets_refusals: bool = False
     forgets_tombstones: bool = False
