@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from abacus.platform.encryption import new_keyring_text
 from tests.support.commands_server import serving_commands
 from tests.support.house import House
 from tests.support.paths import DOCS
+from tests.support.ports import free_port
 from tests.support.shop import count_desk, offer_desk, register, shop
 from tests.support.staff import hire
 
@@ -78,11 +79,7 @@ async def test_the_examples_do_what_the_pages_say(
         count_desk(house) as counts,
         offer_desk(house, settings) as offers,
     ):
-        environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith("ABACUS_")},
-            **{name: value for name, value in house.environment().items() if name.startswith("ABACUS_")},
-            "PATH": f"{programs}:{Path(sys.executable).parent}:{os.environ['PATH']}:{_PSQL}",
-            "COLUMNS": "200",
+        environment = _environment(house, programs) | {
             "API": opened.url,
             "COUNTS": counts.url,
             "OFFERS": offers.url,
@@ -91,25 +88,62 @@ async def test_the_examples_do_what_the_pages_say(
             "CLEO": await hire(house.pool, "cleo", "country_editor:SG"),
             "DORA": await hire(house.pool, "dora", "approver:SG"),
         }
-        async with serving_commands(programs, environment):
-            shell = await asyncio.create_subprocess_exec(
-                "bash",
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.STDOUT,
-                cwd=tmp_path,
-                env=environment,
-            )
-            try:
-                for page in PAGES:
-                    steps = list(examples(page))
-                    assert steps
-                    for example in steps:
-                        printed = await asyncio.wait_for(_answered(shell, example), 60)
-                        assert expected(example.output).match(printed), f"{page}: $ {example.command}\n{printed}"
-            finally:
-                shell.kill()
-                await shell.wait()
+        await _walked(PAGES, programs, environment, tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+async def test_an_operator_comes_from_agreement_to_statement(
+    house: House, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """With an exchanger, and the reference partner that the page starts itself."""
+    key, keyring = await register(house), new_keyring_text("one")
+    shutil.copytree(DOCS / "examples", tmp_path, dirs_exist_ok=True)
+    programs = tmp_path_factory.mktemp("programs")
+    settings = house.settings.model_copy(update={"secrets_key": keyring, "webhooks_to_private": True})
+    async with shop(house, "awarder", "exchanger", settings=settings) as opened:
+        environment = _environment(house, programs) | {
+            "API": opened.url,
+            "KEY": key,
+            "PARTNER": f"http://127.0.0.1:{free_port()}",
+            "ABACUS_SECRETS_KEY": keyring,
+            "ABACUS_WEBHOOKS_TO_PRIVATE": "true",
+            "CLEO": await hire(house.pool, "cleo", "country_editor:SG"),
+            "DORA": await hire(house.pool, "dora", "approver:SG"),
+        }
+        await _walked(["operate/exchanges.md"], programs, environment, tmp_path)
+
+
+def _environment(house: House, programs: Path) -> dict[str, str]:
+    return {
+        **{name: value for name, value in os.environ.items() if not name.startswith("ABACUS_")},
+        **{name: value for name, value in house.environment().items() if name.startswith("ABACUS_")},
+        "PATH": f"{programs}:{Path(sys.executable).parent}:{os.environ['PATH']}:{_PSQL}",
+        "COLUMNS": "200",
+    }
+
+
+async def _walked(pages: Sequence[str], programs: Path, environment: Mapping[str, str], folder: Path) -> None:
+    """Each page's examples in one shell, one after the other."""
+    async with serving_commands(programs, environment):
+        shell = await asyncio.create_subprocess_exec(
+            "bash",
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            cwd=folder,
+            env=environment,
+        )
+        try:
+            for page in pages:
+                steps = list(examples(page))
+                assert steps
+                for example in steps:
+                    printed = await asyncio.wait_for(_answered(shell, example), 60)
+                    assert expected(example.output).match(printed), f"{page}: $ {example.command}\n{printed}"
+        finally:
+            shell.kill()
+            await shell.wait()
 
 
 async def _answered(shell: asyncio.subprocess.Process, example: Example) -> str:

@@ -14,6 +14,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from ctypes import CDLL
 from importlib import import_module
 from pathlib import Path
 from select import select
@@ -25,6 +26,7 @@ from typer.main import get_command
 from abacus.cli.main import Commands, app, main
 from tests.support.paths import ROOT
 
+_DIES_WITH_PARENT: Final = 1  # PR_SET_PDEATHSIG
 # Stands on the path for the command.
 _CALLER: Final = """\
 #!{python} -SE
@@ -80,6 +82,8 @@ def _run(caller: socket.socket) -> None:
     """In the fork: become the caller, run its command and tell it the code."""
     code: object = 1
     try:
+        if sys.platform == "linux":
+            CDLL(None).prctl(_DIES_WITH_PARENT, signal.SIGTERM)  # what runs on until somebody stops it
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         _, streams, _, _ = socket.recv_fds(caller, 1, 3)
         for number, stream in enumerate(streams):
