@@ -37,6 +37,7 @@ from benchmarks import (
     cut_house,
     cut_ledgers,
     events_posted,
+    exchanges,
     expiry,
     footprint,
     growth,
@@ -119,6 +120,7 @@ PARTS: Final[Parts] = {
     "offers": lambda directory, chosen: uvloop.run(offers.measure(directory, short=chosen.short)),
     "nearby": lambda directory, chosen: uvloop.run(nearby.measure(directory, short=chosen.short)),
     "rewards": lambda directory, chosen: uvloop.run(rewards.measure(directory, short=chosen.short)),
+    "exchanges": lambda directory, chosen: uvloop.run(exchanges.measure(directory, chosen.exchanges)),
     "backtests": lambda directory, _: uvloop.run(backtests.measure(directory)),
     "journeys": lambda directory, chosen: uvloop.run(journeys.measure(directory, chosen.members)),
     "budgets": lambda directory, chosen: uvloop.run(budgets.measure(directory, short=chosen.short)),
@@ -165,7 +167,7 @@ _ONLY_ASKED_FOR: Final = {
 }
 # Minutes instead of half an hour. Such small sizes show that everything works, not how fast it is.
 IN_SHORT: Final = ("calculation", against_revision.COST, "throughput", "plain")
-_SHORT: Final = {"accounts": 100_000, "transactions": 2_000, "seconds": 4, "members": 20_000}
+_SHORT: Final = {"accounts": 100_000, "transactions": 2_000, "seconds": 4, "members": 20_000, "exchanges": 1_000}
 # What is measured against a revision when nothing is named: by processor time, which a busy machine changes least.
 _AGAINST: Final = (against_revision.COST,)
 
@@ -256,6 +258,9 @@ def _chosen(arguments: Sequence[str] | None, parts: Parts) -> argparse.Namespace
     parser.add_argument("--actions", type=int, default=1_000_000, help="delayed awards of campaigns, due at once")
     parser.add_argument("--members", type=_positive, default=journeys.MEMBERS, help="members of a journey, due at once")
     parser.add_argument("--events", type=int, default=1_000_000, help="events for the backtest of a campaign")
+    parser.add_argument(
+        "--exchanges", type=_positive, default=exchanges.EXCHANGES, help="with a partner, by each carrier"
+    )
     parser.add_argument("--calculators", type=int, default=1, help="processes for the throughput")
     parser.add_argument("--awarders", type=int, default=1, help="processes for the throughput")
     parser.add_argument("--slices", type=int, default=1, help="of the ledger for the throughput")

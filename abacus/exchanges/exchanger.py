@@ -44,10 +44,14 @@ log = structlog.get_logger(__name__)
 
 
 class Reached(NamedTuple):
-    """A partner, and how many it may be asked of now: of one that does not answer none, and one from time to time."""
+    """A partner, and how many it may be asked of now: of one that does not answer none, and one from time to time.
+
+    Of what it may be asked, so many questions are put at once.
+    """
 
     port: PartnerPort
     room: Callable[[], int]
+    side_by_side: int = SIDE_BY_SIDE
 
 
 class Lines(Protocol):
@@ -149,7 +153,7 @@ class Exchanger:
         if incoming := [each for each in taken if each.state in _INCOMING]:
             await self._incoming.carry(incoming)
         if asked and reached is not None:
-            await self._ask(reached.port, asked)
+            await self._ask(reached, asked)
         return len(taken)
 
     async def _due(self) -> list[str]:
@@ -211,20 +215,20 @@ class Exchanger:
         told = trail(each, after, now, BY)
         return Step(each, after, [told] if told else [])
 
-    async def _ask(self, port: PartnerPort, asked: Sequence[Exchange]) -> None:
+    async def _ask(self, reached: Reached, asked: Sequence[Exchange]) -> None:
         """Side by side; what has been said is written together."""
         putting = [each for each in asked if act(each) is Act.PUT]
         accounts = await self._accounts_of([each.link_id for each in putting]) if putting else {}
         gone = [each for each in putting if each.link_id not in accounts]
         if gone:
             await self._hearing.take([self._unlinked(each) for each in gone])
-        turns = asyncio.Semaphore(SIDE_BY_SIDE)
+        turns, seconds = asyncio.Semaphore(reached.side_by_side), ASKING_SECONDS.labels(asked[0].programme)
 
         async def ask(each: Exchange) -> Said:
             async with turns:
                 begun = time.perf_counter()
-                heard = await _asked(port, each, accounts)
-                ASKING_SECONDS.labels(each.programme).observe(time.perf_counter() - begun)
+                heard = await _asked(reached.port, each, accounts)
+                seconds.observe(time.perf_counter() - begun)
             return Said(each, heard)
 
         there = [each for each in asked if act(each) is not Act.PUT or each.link_id in accounts]

@@ -1,6 +1,7 @@
 """What partners say, by whichever carrier, becomes rows: the exchange's next state, its trail, and its points."""
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -52,8 +53,10 @@ class Hearing:
     async def all(self, some: Sequence[Said], by: str) -> None:
         """An exchange that has changed since it was read stays as it is."""
         now, steps = self._clock.now(), list[Step]()
+        said = Counter((exchange.programme, answer_name(heard)) for exchange, heard in some)
+        for labels, number in said.items():
+            ANSWERS.labels(*labels).inc(number)
         for exchange, heard in some:
-            ANSWERS.labels(exchange.programme, answer_name(heard)).inc()
             programme = await self._version_of(exchange.programme, exchange.version)
             after = turn(exchange, heard, now, programme, _SPREAD.random())
             told = trail(exchange, after, now, by)

@@ -102,7 +102,7 @@ class PartnerLines:
         carrier, partner = programme.carrier, programme.partner
         if not isinstance(carrier, ByHttp):
             port = FilePartner(programme, carrier, self._files, self._clock)
-            return _Opened(carrier, partner, port, Reached(port, lambda: MOST))
+            return _Opened(carrier, partner, port, Reached(port, lambda: MOST, side_by_side=MOST))
         line = Line(carrier.url, to_private=self._to_private, at_once=AT_ONCE)
         self._lines.append(line)
 

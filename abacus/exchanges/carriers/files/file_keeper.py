@@ -1,5 +1,6 @@
 """Writes files at their time and reads their answers. One process at a time steps."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Final
@@ -27,8 +28,10 @@ from abacus.platform.object_places import ObjectPlace, open_place
 from abacus.platform.postgres import Connection
 
 MOST_LINES: Final = 200_000  # of a file; what is more waits for the next one
-_LOOK_EVERY: Final = timedelta(seconds=30)
-_TOGETHER: Final = 1_000
+_LOOK_EVERY: Final = timedelta(seconds=5)
+_SOON: Final = timedelta(seconds=1)  # after something was written or read: its answer may be there already
+_TOGETHER: Final = 500
+_AT_ONCE: Final = 2  # while one waits for the database, the other is thought about
 
 # What a partner said of exchanges; done again, nothing changes.
 Tell = Callable[[Sequence[tuple[UUID, Heard]]], Awaitable[None]]
@@ -65,8 +68,9 @@ class FileKeeper:
                 isinstance(each.carrier, ByFile)
                 and self._look_at.get(each.name, self._clock.now()) <= self._clock.now()
             ):
-                done += await self._keep(each, each.carrier)
-                self._look_at[each.name] = self._clock.now() + _LOOK_EVERY
+                kept = await self._keep(each, each.carrier)
+                self._look_at[each.name] = self._clock.now() + (_SOON if kept else _LOOK_EVERY)
+                done += kept
         return done
 
     async def _keep(self, programme: Programme, carrier: ByFile) -> int:
@@ -158,7 +162,8 @@ class FileKeeper:
         asked = {each.exchange_id: each.line for each in await self._rows.orders(row.name)}
         results = read_results(name, text, asked)
         heard = [(id_, result.heard) for id_, result in results.items()]
-        for start in range(0, len(heard), _TOGETHER):
-            await self._tell(heard[start : start + _TOGETHER])
+        parts = [heard[start : start + _TOGETHER] for start in range(0, len(heard), _TOGETHER)]
+        for first in range(0, len(parts), _AT_ONCE):
+            await asyncio.gather(*map(self._tell, parts[first : first + _AT_ONCE]))
         await self._rows.answered(row.name, len(results), digest(text), self._clock.now())
         return 1
