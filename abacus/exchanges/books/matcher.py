@@ -91,10 +91,10 @@ class Matcher:
 
     async def match(self, programme: Programme, statement: PartnerStatement) -> Matched:
         """The same statement again changes nothing."""
-        now, day, lines = self._clock.now(), statement.day, list(statement.lines)
+        now, day, lines = self._clock.now(), statement.day, _last(statement.lines)
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await connection.execute(*_LOCK(programme=programme.name))
-            await _keep(connection, programme, statement, now)
+            await _keep(connection, programme, statement, lines, now)
             found = [each for each in await _judged(connection, programme, lines) if each is not None]
             for past in (day - _DAY, day):
                 found += await _missing(connection, programme, past)
@@ -102,7 +102,7 @@ class Matcher:
             if statement.complete:
                 await tie(connection, programme.name, [day.isoformat()], [BreakKind.MISSING, BreakKind.SUMS], now)
             new = await write_breaks(connection, programme.name, programme.country, found, now)
-        return Matched(day, statement.complete, len(lines), new)
+        return Matched(day, statement.complete, len(statement.lines), new)
 
     async def note(self, programme: Programme, found: Sequence[Break]) -> int:
         """Breaks that were found otherwise; how many are new."""
@@ -113,21 +113,27 @@ class Matcher:
         return await self.note(programme, [missing_statement(day, since) for day in days])
 
 
-async def _keep(connection: Connection, programme: Programme, statement: PartnerStatement, now: datetime) -> None:
-    lines, name = list(statement.lines), programme.name
-    credited = sum(each.amount for each in lines if each.state is StatementState.CREDITED)
+async def _keep(
+    connection: Connection,
+    programme: Programme,
+    statement: PartnerStatement,
+    last: Sequence[StatementLine],
+    now: datetime,
+) -> None:
+    name = programme.name
+    credited = sum(each.amount for each in statement.lines if each.state is StatementState.CREDITED)
     await connection.execute(
         *_KEEP_DAY(
             programme=name,
             day=statement.day,
             complete=statement.complete,
-            lines=len(lines),
+            lines=len(statement.lines),
             credited=credited,
             now=now,
         )
     )
     await connection.execute(*_FORGET_LINES(programme=name, day=statement.day))
-    await connection.execute(*_KEEP_LINES(programme=name, day=statement.day, **arrays(StatementLine, lines)))
+    await connection.execute(*_KEEP_LINES(programme=name, day=statement.day, **arrays(StatementLine, last)))
 
 
 async def _judged(connection: Connection, programme: Programme, lines: Sequence[StatementLine]) -> list[Break | None]:
@@ -155,6 +161,11 @@ async def _tie_others(
     differing = {each.about for each in found}
     await tie(connection, programme.name, [line.id for line in lines], [BreakKind.NOT_THEIRS], now)
     await tie(connection, programme.name, [line.id for line in lines if line.id not in differing], BY_LINE, now)
+
+
+def _last(lines: Iterable[StatementLine]) -> list[StatementLine]:
+    """Where each id stands at the end of the day: one that is credited and reversed has two lines."""
+    return list({each.id: each for each in sorted(lines, key=lambda line: line.at)}.values())
 
 
 def _as_id(text: str) -> UUID | None:
