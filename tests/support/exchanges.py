@@ -16,6 +16,7 @@ from abacus.exchanges.decide.programme import Programme
 from abacus.exchanges.decide.programme_reader import parse_programme
 from abacus.exchanges.decide.programmes import InForce, Programmes
 from abacus.exchanges.decide.publications import ExchangePublications
+from abacus.exchanges.kind import PROGRAMMES
 from abacus.exchanges.link_desk import LinkDesk
 from abacus.exchanges.link_store import Asked, LinkStore
 from abacus.exchanges.programme_store import ProgrammeStore
@@ -27,6 +28,7 @@ from abacus.ledger.types.limits import Limits
 from abacus.platform.encryption import Secrets, new_keyring_text
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import PublishedCard
+from tests.support.agreed import agree
 
 NOW: Final = datetime.now(UTC).replace(microsecond=0)
 DAY: Final = timedelta(days=1)
@@ -87,6 +89,15 @@ async def run_programme(pool: Pool, document: Mapping[str, Any] = SKYMILES) -> P
     named = submitted.document
     approval = Change("person:ann", NOW, approved_by="person:eve")
     return (await store.approve(named.name, named.version, published, approval)).document
+
+
+async def agree_on_programme(pool: Pool, document: Mapping[str, Any]) -> Programme:
+    """The same by way of an approval, which is kept."""
+    published, store = await exchange_publications(pool, NOW, to_private=True), ProgrammeStore(pool)
+    draft = parse_programme(document, published)
+    made: Programme = await agree(pool, PROGRAMMES, store, draft, published, approved_at=NOW)
+    (found,) = await store.find([(made.name, made.version)])
+    return found.document
 
 
 async def enter_link(pool: Pool, clock: Clock, member: str, link_id: UUID = LINK_ID) -> Link:

@@ -33,7 +33,7 @@ _POSTED: Final = """
 select c.key, c.fingerprint, t.member_id, t.program, t.points, t.kind,
     (t.explanation->>'due')::bigint as due, (t.explanation->>'expired')::bigint as expired
 from claim c join transfer t using (member_id, program, seq)
-where split_part(c.key, ':', 1) not in ('campaign', 'journey', 'redemption', 'api')
+where split_part(c.key, ':', 1) not in ('campaign', 'journey', 'redemption', 'exchange', 'api')
 """
 _HELD: Final = "select stage, origin, reason, key, fingerprint from quarantine where status = 'held'"
 _TOLD: Final = "select member_id, program, last_seq from account where last_seq > 0"

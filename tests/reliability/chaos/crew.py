@@ -3,7 +3,7 @@
 import asyncio
 import signal
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Self
@@ -14,16 +14,24 @@ from tests.support.births import Born, Nursery
 _STOP_WITHIN_S: Final = 32.0
 _AGAIN_AFTER_S: Final = 0.3
 _LOOK_EVERY_S: Final = 0.2
-_READY: Final = b"worker ready"  # as its log says it
+_READY: Final = (b"worker ready", b"listens on")  # as its log says it, or what a partner prints
 
 
 class Worker:
     """One post of the crew: a process, and after its death another one."""
 
     def __init__(
-        self, name: str, nursery: Nursery, environment: Mapping[str, str], log: Path, clock: Path | None
+        self,
+        name: str,
+        nursery: Nursery,
+        environment: Mapping[str, str],
+        log: Path,
+        clock: Path | None,
+        *,
+        arguments: Sequence[str],
     ) -> None:
         self.name = name
+        self._arguments = arguments or ("worker", name)
         self.deaths: Counter[str] = Counter()  # deaths that nobody here has caused
         self.clock = clock
         self._nursery = nursery
@@ -40,7 +48,7 @@ class Worker:
         """Whether this process has ever been in that state."""
         if self._process is None or self._process.ended.done():
             return False
-        return _READY in self.told
+        return any(each in self.told for each in _READY)
 
     @property
     def told(self) -> bytes:
@@ -85,7 +93,7 @@ class Worker:
             self._log.touch()  # a new process opens it a little after we look
             self._began_at = self._log.stat().st_size
             self._process = await self._nursery.born(
-                ["worker", self.name], self._environment, log=self._log, clock=self.clock
+                self._arguments, self._environment, log=self._log, clock=self.clock
             )
             if self._dismissed:  # while it was started
                 self._send(signal.SIGTERM)
@@ -121,13 +129,14 @@ class Crew:
         clock: Path | None = None,
         health_port: int | None = None,
         told: Mapping[str, str] = MappingProxyType({}),
+        arguments: Sequence[str] = (),
     ) -> Worker:
-        """`told` is what its environment has besides."""
+        """`told` is what its environment has besides, and `arguments` what `abacus` runs in place of the worker."""
         self._hired += 1
         log = self._logs / f"{name}-{self._hired}.log"
         if health_port is not None:
             told = {**told, "ABACUS_HEALTH_PORT": str(health_port)}
-        worker = Worker(name, self._nursery, {**self._environment, **told}, log, clock)
+        worker = Worker(name, self._nursery, {**self._environment, **told}, log, clock, arguments=arguments)
         self.workers.append(worker)
         return worker
 
