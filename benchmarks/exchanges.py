@@ -353,7 +353,7 @@ async def _partner(port: int, secret: str, ledger: Path) -> AsyncIterator[asynci
 
 
 async def _by_callers(number: int, work: Callable[[int], Awaitable[Found]], *, callers: int = CALLERS) -> list[Found]:
-    """So many works, each caller with the next when its last is done."""
+    """Works, each caller with the next when its last is done."""
     numbers, found = iter(range(number)), dict[int, Found]()
 
     async def call() -> None:

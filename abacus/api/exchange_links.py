@@ -100,7 +100,7 @@ class LinkAnswer(BaseModel):
 
 
 class LinksAnswer(BaseModel):
-    """The links of a member, the newest first; those that have ended, too."""
+    """The links of a member, the newest first; ended links, too."""
 
     model_config = with_example({"member_id": "bob", "links": [_EXAMPLE]})
 

@@ -78,7 +78,7 @@ class Conversion(NamedTuple):
     quote_id: UUID
     key: str
     agent: Agent
-    member_id: str | None = None  # of whom the quote has to be, where the caller says so
+    member_id: str | None = None  # whose quote it has to be, where the caller says so
 
 
 # Why quotes are good no more for another reason than their time: by their ids. Raises `Unavailable`.

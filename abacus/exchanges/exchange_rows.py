@@ -1,6 +1,6 @@
 """Rows of exchanges, their trail, and what was used of limits: statements, and what is written together.
 
-All lie on one server, also where the ledger is cut. Whoever writes them with points locks standings first, then uses,
+All lie on one server, also where the ledger is cut. A writer of points and rows locks standings first, then uses,
 then accounts. A change is written to the row that it was decided of; a row that has changed meanwhile stays as it is.
 """
 
@@ -180,12 +180,12 @@ def exchange_of(row: Sequence[object]) -> Exchange:
 
 
 async def enter(connection: Pool | Connection, exchanges: Sequence[Exchange]) -> set[UUID]:
-    """The ids of those that were not there."""
+    """The ids of the exchanges that were not there."""
     return {row["exchange_id"] for row in await connection.fetch(*_ENTER(**arrays(Exchange, exchanges)))}
 
 
 async def write(connection: Connection, steps: Sequence[Step]) -> set[UUID]:
-    """In a transaction. Returns the ids of those that were still as they had been read."""
+    """In a transaction. Returns the ids of the rows that were still as they had been read."""
     if not steps:
         return set()
     rows = [_written(each) for each in steps]
@@ -263,7 +263,7 @@ async def member_uses(
 
 
 async def locked_uses(connection: Connection, uses: Collection[Use]) -> dict[Use, int]:
-    """Those that are there; the standings of their programmes are locked."""
+    """The exchanges that are there; the standings of their programmes are locked."""
     rows = await connection.fetch(*_LOCK_USES(**arrays(Use, sorted(uses))))
     return {Use(*row[:3]): row[3] for row in rows}
 
@@ -275,7 +275,7 @@ async def add_uses(connection: Connection, more: Mapping[Use, int]) -> None:
 
 
 async def ended_links(reader: Pool | Connection, ids: Collection[UUID], now: datetime) -> set[UUID]:
-    """Of these links, those that may not be used any more."""
+    """The links among these that may not be used any more."""
     return set(ids) - {row["link_id"] for row in await reader.fetch(*_USABLE(ids=list(ids), now=now))}
 
 

@@ -1,6 +1,6 @@
 """Carries exchanges on: what is due is asked of its partner, and what partners say is done with the points.
 
-Each partner has a lane of its own, so one that is silent holds up nobody else. An exchange is marked as sent before it
+Each partner has a lane of its own, so a silent partner holds up nobody else. An exchange is marked as sent before it
 is sent, and taken with a lease; so whatever a process leaves behind is gone on with under the same id.
 """
 
@@ -44,9 +44,8 @@ log = structlog.get_logger(__name__)
 
 
 class Reached(NamedTuple):
-    """A partner, and how many it may be asked of now: of one that does not answer none, and one from time to time.
-
-    Of what it may be asked, so many questions are put at once.
+    """A partner, and the number of exchanges that it may be asked of now: while it does not answer, of one from time to
+    time. `side_by_side` questions are put at once.
     """
 
     port: PartnerPort
@@ -185,7 +184,7 @@ class Exchanger:
                     pass
 
     async def _take(self, programme: str, now: datetime, room: int) -> list[Exchange]:
-        """Exchanges for which something is due, as they are once it is begun; `room` of those that need the partner."""
+        """Exchanges for which something is due, as they are once it is begun; `room` of them may need the partner."""
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             rows = await due(connection, programme, now, room) if room else []
             if room < MOST:

@@ -35,7 +35,7 @@ class InboundRows:
     async def enter(
         self, exchange: Exchange, programme: Programme | None, refused: Callable[[CapReached], Exchange]
     ) -> Exchange:
-        """The row as it is then: this one, one that is `refused` for a limit, or the one that was there before."""
+        """The row as it is then: this row, `refused` for a limit, or the row that was there before."""
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             if exchange.state is State.RESERVED and programme is not None:
                 await locked_standings(connection, [programme.name])

@@ -24,7 +24,7 @@ LastOf = Callable[[str], Awaitable[Programme | None]]
 
 
 class InboundStatements:
-    """For partners, of their own programmes, also of those that have ended."""
+    """For partners, of their own programmes, ended ones too."""
 
     def __init__(self, pool: Pool, clock: Clock, last_of: LastOf) -> None:
         self._pool = pool

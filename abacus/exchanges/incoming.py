@@ -20,7 +20,7 @@ from abacus.platform.sqs.packer import pack
 from abacus.platform.sqs.port import Queue
 from abacus.pricing.decide.book import CardBook
 
-# Of these keys, those that the ledger has. Raises `Unavailable`.
+# The keys among these that the ledger has. Raises `Unavailable`.
 Posted = Callable[[Collection[str]], Awaitable[Collection[str]]]
 
 _SPREAD: Final = random.Random()

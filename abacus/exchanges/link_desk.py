@@ -41,7 +41,7 @@ _AT_ONCE: Final = timedelta(0)  # a code waits for no other news
 
 
 class _Of(Protocol):
-    """A link, or one that is asked for."""
+    """A link, or what is asked of a link."""
 
     @property
     def programme(self) -> str: ...

@@ -18,7 +18,7 @@ class ProgrammeVersions:
         self._known: Recent[tuple[str, int], Programme] = Recent(_MOST)
 
     async def of(self, name: str, version: int) -> Programme:
-        """One that was in force. Raises `Unavailable`, also where none such was."""
+        """A version that was in force. Raises `Unavailable`, also where none such was."""
         place = name, version
         if (known := self._known.get(place)) is not None:
             return known

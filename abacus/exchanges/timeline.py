@@ -1,6 +1,6 @@
 """Notices that the house was restored: its database is on another timeline than when the exchanger looked last.
 
-A credited exchange may be one that the house knows no more. So nothing is sent to partners until a person says that
+The house may have forgotten an exchange that is credited. So nothing is sent to partners until a person says that
 their statements since then are matched.
 """
 

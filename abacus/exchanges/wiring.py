@@ -69,7 +69,7 @@ _BOOKS: Final = "exchange-books"
 _RECOVERY: Final = "exchange-recovery"
 
 MovesOf = Callable[[Pool, Clock], MovesBeside]
-# Of keys of awards, those that the ledger has.
+# The keys of awards, among these, that the ledger has.
 PostedOf = Callable[[Pool], Callable[[Collection[str]], Awaitable[Collection[str]]]]
 
 

@@ -49,7 +49,7 @@ async def list_balances() -> Answer:
 
 @app.command("bill")
 async def bill_month(programme: Programme, month: OfMonth) -> Answer:
-    """Make the statement of a month that is over, once for ever; one that was made is shown as it was made."""
+    """Make the statement of a month that is over, once for ever; a statement that is there is shown."""
     of_month = Month.parse(month)
     async with actor() as at:
         found = await programme_for(at, programme, Deed.CLOSE_BOOKS)

@@ -29,7 +29,7 @@ async def list_breaks(
     programme: Annotated[str | None, typer.Option("--programme", metavar="NAME")] = None,
     kind: Annotated[BreakKind | None, typer.Option("--kind")] = None,
     *,
-    closed: Annotated[bool, typer.Option("--closed", help="Those that people have closed.")] = False,
+    closed: Annotated[bool, typer.Option("--closed", help="Closed breaks.")] = False,
 ) -> Answer:
     """List breaks, the newest first: each with its kind, its age and its owner."""
     async with actor() as at:

@@ -20,8 +20,8 @@ from abacus.people.types.deed import Deed
 async def quote_exchange(
     member: Annotated[str, typer.Argument(metavar="MEMBER", help="The member's id.", show_default=False)],
     programme: Annotated[str, typer.Argument(metavar="PROGRAMME", show_default=False)],
-    points: Annotated[int | None, typer.Option(min=1, help="So many points are given.")] = None,
-    target: Annotated[int | None, typer.Option(min=1, help="At least so many arrive.")] = None,
+    points: Annotated[int | None, typer.Option(min=1, help="How many points are given.")] = None,
+    target: Annotated[int | None, typer.Option(min=1, help="How many arrive at least.")] = None,
     direction: Annotated[Direction, typer.Option(help="Out of the house, or into it.")] = Direction.OUT,
 ) -> Answer:
     """Quote an exchange: what is taken, what arrives, until when that holds, and how long it usually takes."""

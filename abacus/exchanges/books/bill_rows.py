@@ -86,8 +86,8 @@ class BillRows:
             return [_made(row) for row in await self._pool.fetch(*_ALL(programme=programme))]
 
     async def make(self, programme: Programme, month: Month, *, by: str, now: datetime, also: Also) -> MadeBill:
-        """The statement of a month; one that was made stands. Raises `Refused` for a month that is not over, and for
-        one before the last that was billed.
+        """The statement of a month, which stands once it is made. Raises `Refused` for a month that is not over, and
+        for a month before the last that was billed.
         """
         if not month.is_over(now, programme.zone):
             raise Refused(f"{month} is not over by the clock of {programme.name}")

@@ -84,7 +84,7 @@ class Matcher:
         return [row[0] for row in rows]
 
     async def unread(self, programme: str, days: Sequence[date], after: datetime) -> list[date]:
-        """Those whose statements were not read since then."""
+        """The days whose statements were not read since then."""
         async with passing_failures():
             rows = await self._pool.fetch(*_UNREAD(programme=programme, days=list(days), after=after))
         return [row[0] for row in rows]
@@ -164,7 +164,7 @@ async def _tie_others(
 
 
 def _last(lines: Iterable[StatementLine]) -> list[StatementLine]:
-    """Where each id stands at the end of the day: one that is credited and reversed has two lines."""
+    """Where each id stands at the end of the day: an id that is credited and reversed has two lines."""
     return list({each.id: each for each in sorted(lines, key=lambda line: line.at)}.values())
 
 

@@ -162,7 +162,7 @@ class Kit:
         }
 
     async def put(self, id_: str, facts: Mapping[str, Any]) -> Said:
-        """The answer to a transfer; one that is decided later is waited for."""
+        """The answer to a transfer; a later decision is waited for."""
         said = await self.ask("PUT", f"/transfers/{id_}", facts)
         if said.status == HTTPStatus.ACCEPTED:
             expect(said, 202, JSON, id_, state={"pending"})

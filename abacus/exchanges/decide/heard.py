@@ -51,7 +51,7 @@ class NotTakenBack(NamedTuple):
 
 
 class Silence(NamedTuple):
-    """No answer, or one that says nothing. The next question is not put before `retry_after_s`, if that is said."""
+    """No answer, or none that says anything. The next question is not put before `retry_after_s`, if that is said."""
 
     why: str
     retry_after_s: float | None = None

@@ -163,7 +163,7 @@ def is_code(expected: bytes | None, given: bytes) -> bool:
 
 
 def wrong_code(tries: int) -> LinkRefused:
-    """After so many tries, this one included."""
+    """The number of tries, this one included."""
     left = MOST_TRIES - tries
     return LinkRefused(LinkFault.WRONG_CODE, f"it is not the code that was sent; {left} of {MOST_TRIES} tries are left")
 

@@ -63,7 +63,7 @@ BY_LINE: Final = (
 
 
 def judge(ours: Ours, line: StatementLine) -> Break | None:
-    """The exchange of a line. One that is still open here is gone on with, and judged when it has ended."""
+    """The exchange of a line. An exchange that is open here is gone on with, and judged when it has ended."""
     if ours.state in _OPEN_HERE:
         return None
     kind = _kind_of(ours, line)

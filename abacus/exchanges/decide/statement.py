@@ -1,7 +1,7 @@
 """The statement of a month: both directions gross, netted, and billed once. Pure.
 
 A statement covers entries of a position by their numbers, beginning behind the statement before it: each entry is
-billed once, whatever the clocks of those who wrote it say.
+billed once, whatever the clocks of its writers say.
 """
 
 from collections.abc import Iterable

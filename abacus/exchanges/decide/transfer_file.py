@@ -89,7 +89,7 @@ class Order(NamedTuple):
 
 
 class Receipt(NamedTuple):
-    """The answer to a file. Of one that was refused nothing was done."""
+    """The answer to a file. Of a refused file nothing was done."""
 
     digest: str
     accepted: bool

@@ -32,7 +32,7 @@ _DAY: Final = re.compile(r"date=(\d{4}-\d{2}-\d{2})")
 
 
 class PartnerSim:
-    """An ASGI application. `secrets` are those that requests may be signed with."""
+    """An ASGI application. Requests may be signed with any of the `secrets`."""
 
     def __init__(
         self,

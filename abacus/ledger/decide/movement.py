@@ -116,7 +116,7 @@ def plan_moves(
 ) -> Moves:
     """Decide a round. `books` holds every account, hold and original that its new movements touch, `standing` the
     limits of the partners that `partners_counted` names, and `moved_alone` the sums that `whose_sums` names, locked.
-    Of new movements, those whose keys are `refused` are refused with that fault.
+    New movements whose keys are `refused` are refused with that fault.
     """
     outcomes: list[Moved] = []
     transfers: list[Transfer] = []

@@ -36,7 +36,7 @@ _AGES: Final = {Age.HOUR: timedelta(hours=1), Age.DAY: timedelta(days=1), Age.WE
 
 @dataclass(frozen=True, kw_only=True)
 class ExchangesPage(Page):
-    """`needy` are those that a person has to see to: set aside first, then late."""
+    """A person has to see to the `needy` exchanges: set aside first, then late."""
 
     template: ClassVar[str] = "exchanges.html"
     counts: Part[Sequence[OpenCount]]

@@ -1,4 +1,4 @@
-"""Cancels and reversals: a tombstone for every id that is not credited, and one debit for one that is."""
+"""Cancels and reversals: a tombstone for every id that is not credited, and one debit for a credited id."""
 
 import asyncio
 from http import HTTPStatus

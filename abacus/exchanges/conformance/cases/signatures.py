@@ -1,4 +1,4 @@
-"""Signatures: nothing is done without one that holds, for this request and now."""
+"""Signatures: nothing is done without a signature that holds, for this request and now."""
 
 from typing import Final
 
