@@ -173,8 +173,8 @@ MUTANTS: Final = (
         _MOVE,
         "PostgresMoves._move",
         Node(
-            "plan_moves(movements, earlier, books, self._clock.now(), standing, moved_alone=moved_alone)",
-            "plan_moves(movements, earlier, books, self._clock.now(), moved_alone=moved_alone)",
+            "plan_moves(movements, earlier, books, now, standing, moved_alone=moved_alone, refused=refused)",
+            "plan_moves(movements, earlier, books, now, moved_alone=moved_alone, refused=refused)",
         ),
         (counts("a cap on each", "postgres"),),
     ),
