@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
+import aiohttp
 import asyncpg
 import httpx
 from aiobotocore.client import AioBaseClient
@@ -32,6 +33,7 @@ _STREAM: Final = {
     AIOKafkaProducer: {"start": "open", "stop": "close", "send_batch": "publish"},
 }
 
+_OF_QUEUES: Final = "x-amz-date"  # a header
 _written: WeakKeyDictionary[asyncpg.Connection, list[str]] = WeakKeyDictionary()  # in the transaction that is open
 
 
@@ -45,20 +47,28 @@ def watch() -> None:
         for name, called in calls.items():
             _mark(client, name, lambda *_, called=called, **__: f"stream: {called}")
     _mark(httpx.AsyncClient, "send", lambda _, request, **__: f"http: {request.method.lower()}")
+    _mark(aiohttp.ClientSession, "_request", _of_request)
 
 
-def _mark(driver: type, name: str, crossing: Callable[..., str]) -> None:
+def _mark(driver: type, name: str, crossing: Callable[..., str | None]) -> None:
     call: Call = getattr(driver, name)
 
     @wraps(call)
     async def marked(*arguments: Any, **named: Any) -> Any:
         crossed = crossing(*arguments, **named)
+        if crossed is None:
+            return await call(*arguments, **named)
         passed(point(crossed, Side.BEFORE))
         answer = await call(*arguments, **named)
         passed(point(crossed, Side.AFTER))
         return answer
 
     setattr(driver, name, marked)
+
+
+def _of_request(_: aiohttp.ClientSession, method: str, *__: Any, headers: Any = None, **___: Any) -> str | None:
+    """Not of a queue's call, which goes by the same driver and has its own points."""
+    return None if _OF_QUEUES in {name.lower() for name in headers or ()} else f"http: {method.lower()}"
 
 
 def _of_statement(connection: asyncpg.Connection, sql: str, *_: Any, **__: Any) -> str:
