@@ -64,13 +64,19 @@ _WORST: Final = {
     "duplicates": 0.5,
     "bad_signature": 0.1,
 }
-_TIMES: Final = {"reverses_for": "30d", "late_after": "20s", "cancel_after": "30s"}
+_TIMES: Final = {"reverses_for": "30d", "late_after": "10m", "cancel_after": "10m"}
 _READY_WITHIN_S: Final = 60.0
 _ENDED_WITHIN_S: Final = 180.0
 _ROWS: Final = f"select {columns(Exchange)} from exchange"
 _ACCOUNTS: Final = "select member_id, balance, held from account where starts_with(member_id, 'flyer-')"
 _OPEN: Final = f"""
 select count(*) from exchange where state in ({", ".join(f"'{each}'" for each in (*UNSETTLED, State.RESERVED))})
+"""
+_TOO_LONG: Final = """
+update exchange set sent_at = sent_at - interval '1 day', due_at = now()
+where exchange_id in (
+    select exchange_id from exchange where state in ('sent', 'unknown') limit 2 for update skip locked
+) returning exchange_id
 """
 # What was left with a lease by a process that died, or is to be asked again later, is due.
 _TIME_PASSES: Final = "update exchange set due_at = now() where due_at > now() and state <> 'reserved'"
@@ -124,7 +130,10 @@ async def _play(stage: Stage, rng: Random) -> None:
         await crew.ready(READY_WITHIN_S)
         both, told_of = _Both(stage, members, ports, key, operator), Exchanged()
         await _give(both)
-        async with _struck(ground, apis, exchangers, partner, rng) as struck, _misbehaving(operator, rng) as misbehaved:
+        async with (
+            _struck(ground, apis, exchangers, partner, rng) as struck,
+            _misbehaving(ground, operator, rng) as misbehaved,
+        ):
             await _ask(both, told_of, rng)
             stage.seen.update(struck + misbehaved)
         await operator.ask("PUT", "/_behave", {})
@@ -211,13 +220,16 @@ async def _struck(
 
 
 @asynccontextmanager
-async def _misbehaving(operator: Operator, rng: Random) -> AsyncIterator[Struck]:
-    """The partner forgets with its process how it misbehaves, so it is told again and again."""
+async def _misbehaving(ground: ProvingGround, operator: Operator, rng: Random) -> AsyncIterator[Struck]:
+    """The partner forgets with its process how it misbehaves, so it is told again and again. It takes too long for some
+    exchanges, which the house cancels then.
+    """
 
     async def strike(struck: Struck) -> None:
         behaviour = {name: rng.uniform(0, most) for name, most in _WORST.items()}
         await operator.ask("PUT", "/_behave", {**behaviour, "seed": rng.randrange(1000), "slow_s": 0.5, "delay_s": 0.5})
         struck["changes of the partner's behaviour"] += 1
+        struck["late for good"] += len(await ground.pool.fetch(_TOO_LONG))
 
     async with at_moments(strike, rng, every_s=(0.2, 0.8)) as struck:
         yield struck
