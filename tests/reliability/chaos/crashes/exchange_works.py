@@ -111,8 +111,10 @@ class Exchanges(Work):
         self._undoing = asyncio.create_task(self._undo())
         yield
 
-    async def is_done(self) -> bool:
+    async def follow_up(self) -> None:
         await self.lane.owner.execute(_TIME_PASSES, self._air)
+
+    async def is_done(self) -> bool:
         return self._undoing.done() and await self.lane.pool.fetchval(_UNFINISHED, self._air) == 0
 
     async def is_through(self) -> bool:
