@@ -203,13 +203,6 @@ MUTANTS: Final = (
         _booked("test_what_the_partner_never_tells_is_a_break_once_both_days_are_complete"),
     ),
     Mutant(
-        "the break that stays while the books differ",
-        _MATCHER,
-        "_tie_others",
-        Node("line.id not in differing", "True"),
-        _booked("test_each_difference_is_a_break_of_its_kind_and_stays_one"),
-    ),
-    Mutant(
         "the credits that have no line",
         _MATCHER,
         "_CREDITED",
