@@ -6,6 +6,7 @@ from typing import Final
 from abacus.cli.demo.catalogue import COUNTRY, OF_THE_RIVER
 from abacus.cli.demo.counter import at_the_counter
 from abacus.cli.demo.demo_partner import demo_partner
+from abacus.cli.demo.exchanges import People, partner_beside
 from abacus.cli.demo.neighbourhood import Neighbourhood, ask_what_is_near, say_where
 from abacus.cli.demo.points_counter import ask_for_a_voucher, buy_coffees, look_after_the_voucher, pay_in_points
 from abacus.cli.demo.shelves import Shelves
@@ -34,7 +35,10 @@ from abacus.platform.settings import Settings
 from abacus.signals.events.wiring import built_in_sources
 
 _SHOP: Final = "demo-shop"
-_ON_LOOPBACK: Final = {"api_host": "127.0.0.1", "offers_host": "127.0.0.1", "places_host": "127.0.0.1"}
+_ON_LOOPBACK: Final = {
+    **dict.fromkeys(("api_host", "offers_host", "places_host"), "127.0.0.1"),
+    "webhooks_to_private": True,  # the partner of exchanges is there, too
+}
 _ANY_PORT: Final = dict.fromkeys(
     ("api_port", "offers_port", "places_port", "counts_port", "console_port", "health_port"), 0
 )
@@ -61,7 +65,7 @@ async def sold(complete: Settings, pool: Pool, starting: StartProgress) -> list[
     key = await _entered(login_, secrets)
     at_its_own = on_free_ports(complete.model_copy(update={**_ON_LOOPBACK, **_ANY_PORT}))
     async with (
-        running(("offers", "places", "positions", "api"), at_its_own, starting),
+        running(("offers", "places", "positions", "api", "exchanger"), at_its_own, starting),
         at_the_counter(at_its_own, key) as counter,
     ):
         lines = [
@@ -81,6 +85,10 @@ async def sold(complete: Settings, pool: Pool, starting: StartProgress) -> list[
             lines += await use_a_coupon(counter, ("bob", "eve"), coupons[0], mark)
             lines += await buy_coffees(counter, "eve", mark)
             lines += await look_after_the_voucher(counter, "bob", voucher)
+            people = People(login_, approvals, EDITOR, APPROVER)
+            api = f"http://{at_its_own.api_host}:{at_its_own.api_port}"
+            async with partner_beside(people, secrets, api) as skyline:
+                lines += await skyline.exchange(counter, mark)
     return lines
 
 
