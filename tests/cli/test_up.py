@@ -288,6 +288,9 @@ async def test_the_demo_counts_every_message_and_again_awards_nothing_new_and_sh
         assert "laksa for SGD 12.00: demo_lunch saves 2.40 and demo_drink saves 1.50; the member pays 8.10" in again.out
         assert "eve types the same one, and is refused: code-used" in again.out
         assert "not demo_big_table: a price of SGD 30.00 or more" in again.out
+        assert "mia sends 2,000 miles under" in again.out
+        assert "mia gives 1,000 points for 400 miles at once: held, sent, credited, captured" in again.out
+        assert re.search(r"400 miles by demo-skyline_\d{8}_0002.csv: held, sent, credited, captured", again.out)
         assert "2 meals:eve" in again.out
         assert max(map(len, again.out.partition("every point accounted for")[0].splitlines())) <= 80
         assert again.out.count("every point accounted for") == 1
