@@ -35,7 +35,7 @@ async def list_files(
 
 @app.command("make")
 async def make_file(programme: Programme) -> Answer:
-    """Make a file of what waits now, before the cut-off; the exchanger writes it within a minute."""
+    """Make a file of what waits now, before the cut-off; the exchanger writes it within seconds."""
     async with actor() as at:
         found = await programme_for(at, programme, Deed.RUN_JOBS)
         if not isinstance(found.carrier, ByFile):
