@@ -295,3 +295,40 @@ from (values ('minute', interval '6 hours', interval '1 minute'), ('quarter', in
     '15 minutes')) as each (step, back, every)
 cross join lateral generate_series(date_trunc('hour', now()) - back, now(), every) as since,
     unnest(array['SG', 'ID', 'TH', 'MY', 'VN', 'PH']) as country, unnest(array[0.1, 0.2, 0.3, 0.5, 1, 10]) as within_s;
+
+insert into exchange_programme (name, version, country, starts_at, ends_at, document, status, drafted_at, drafted_by,
+    changed_at, changed_by, approved_by, approved_at)
+values ('skymiles', 1, 'SG', '2026-01-01', '2036-01-01', '{"name": "skymiles", "country": "SG",
+    "timezone": "Asia/Singapore", "starts_at": "2026-01-01T00:00:00+08:00", "ends_at": "2036-01-01T00:00:00+08:00",
+    "partner": "acme", "program": "GRP", "unit": "miles", "out": {"give": 5, "get": 2, "minimum": 1000,
+    "multiple": 500, "maximum": 100000, "price": "0.012"}, "carrier": {"url": "https://loyalty.acme.example/abacus"},
+    "money": {"currency": "SGD", "tax_code": "ZR", "alert_below": "20000"}}', 'approved', now(), 'person:p001', now(),
+    'person:p001', 'person:p002', now());
+
+insert into exchange_link (link_id, programme, partner, member_id, digest, number, shown, state, asked_at, asked_by,
+    verified_at, usable_from)
+select ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, 'skymiles', 'acme', pg_temp.member(n),
+    sha256(int4send(n)), 'x', '…' || lpad((n % 10000)::text, 4, '0'), 'verified', now(), 'acme', now(), now()
+from generate_series(1, pg_temp.accounts() / 20) as n;
+
+insert into exchange (exchange_id, direction, programme, version, partner, member_id, program, country, link_id, points,
+    theirs, fee, key, fingerprint, actor, source, state, reason, quoted_at, expires_at, asked_at, sent_at, credited_at,
+    ended_at, changed_at, late_at, attempts, turns)
+select ('00000000-0000-4000-8001-' || lpad(n::text, 12, '0'))::uuid, 'out', 'skymiles', 1, 'acme', pg_temp.member(n),
+    'GRP', 'SG', ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, 2500, 1000, 0, 'acme:' || n, '', 'acme',
+    'partner:acme', state, case when state = 'aside' then 'other-amount' end, at, at, at, at,
+    case when state = 'captured' then at end, case when state in ('captured', 'released') then at end, at,
+    at + interval '1 day', 1, 1
+from generate_series(1, pg_temp.accounts() / 20) as n,
+    lateral (select now() - n * interval '1 minute' as at,
+        case when n % 500 = 0 then 'aside' when n % 50 = 0 then 'unknown' when n % 10 = 0 then 'released'
+            else 'captured' end as state) as stands;
+
+insert into exchange_turn (exchange_id, n, state, at, by)
+select exchange_id, 1, state, changed_at, 'exchanger' from exchange;
+
+insert into exchange_break (break_id, programme, country, kind, about, exchange_id, ours, theirs, found_at)
+select ('00000000-0000-4000-8002-' || lpad(n::text, 12, '0'))::uuid, 'skymiles', 'SG', 'amount', n::text,
+    ('00000000-0000-4000-8001-' || lpad(n::text, 12, '0'))::uuid, 'captured, 1000', 'credited, 999',
+    now() - n * interval '1 hour'
+from generate_series(1, 200) as n;
