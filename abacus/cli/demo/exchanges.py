@@ -22,7 +22,7 @@ from abacus.cli.demo.catalogue import COUNTRY, of_the_demo
 from abacus.cli.demo.counter import Counter, asked, told
 from abacus.cli.demo.demo_partner import demo_partner
 from abacus.cli.terminal.command_actor import CommandActor
-from abacus.core.errors import Unavailable
+from abacus.core.errors import Absent, Unavailable
 from abacus.core.sources import Agent
 from abacus.documents.decide.states import Act
 from abacus.engage.notify.decide.news import ExchangeCode
@@ -40,7 +40,6 @@ from abacus.exchanges.partner_sim.partner import ReferencePartner
 from abacus.exchanges.types import Account, PartnerPort
 from abacus.intake.partners.decide.partner import LIVE_KEY
 from abacus.intake.partners.store import PartnerStore
-from abacus.intake.partners.webhooks.secrets import WebhookSecrets
 from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.ledger.types.limits import Limits
 from abacus.people.store.approvals import Approvals
@@ -92,10 +91,7 @@ async def partner_beside(people: People, secrets: Secrets, api: str) -> AsyncIte
     async with AsyncExitStack() as stack:
         listener = bound("127.0.0.1", 0, "the demo's partner")
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        webhooks = WebhookStore(at.pool, at.clock, secrets)
-        webhook = at.does(Deed.EDIT_PARTNERS, f"partner:{_PARTNER}", did="webhook", url=url)
-        await webhooks.set(_PARTNER, url, new_secret(), also=webhook)
-        (secret, *_) = await WebhookSecrets(webhooks).of(_PARTNER)
+        secret = await _shared_secret(at, secrets, url)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="abacus-skyline-")))
         reference = ReferencePartner(
             secret,
@@ -211,6 +207,18 @@ class Skyline:
         now = self._clock.now()
         day = now.astimezone(programme.zone).date()
         return (await rows.make(programme.name, programme.partner, day, now, MOST_LINES)).name
+
+
+async def _shared_secret(at: CommandActor, secrets: Secrets, url: str) -> str:
+    """In a house that has had this partner before, the one of then."""
+    webhooks = WebhookStore(at.pool, at.clock, secrets)
+    try:
+        return (await webhooks.receiver(_PARTNER)).secrets[0]
+    except Absent:
+        secret = new_secret()
+        webhook = at.does(Deed.EDIT_PARTNERS, f"partner:{_PARTNER}", did="webhook", url=url)
+        await webhooks.set(_PARTNER, url, secret, also=webhook)
+        return secret
 
 
 class _Heard:
