@@ -79,7 +79,10 @@ def teller(
     version_of: VersionOf,
     notices: Notices,
     *,
+    leading: Pool,
     idle_s: float = IDLE_S,
 ) -> Leader:
-    """One of several processes works, the others stand by."""
-    return Leader(pool, LEASE, Teller(pool, clock, version_of, notices).step, health, idle_s=idle_s)
+    """One of several processes works, the others stand by. What a step looks up beside its transaction it looks up in
+    `pool`, never in that of leaders: each of them keeps its connection.
+    """
+    return Leader(leading, LEASE, Teller(pool, clock, version_of, notices).step, health, idle_s=idle_s)

@@ -175,7 +175,7 @@ async def exchanger(wiring: Wiring, moves_of: MovesOf, posted_of: PostedOf) -> R
         Leader(leading, _FILES, files.step, filing, idle_s=_IDLE_S).run,
         Leader(leading, _BOOKS, books.step, keeping, idle_s=_IDLE_S).run,
         Leader(leading, _RECOVERY, recovery.step, recovering, idle_s=_IDLE_S).run,
-        teller(leading, clock, telling, at.versions.of, Notices(pool, clock)).run,
+        teller(pool, clock, telling, at.versions.of, Notices(pool, clock), leading=leading).run,
     )
 
 
