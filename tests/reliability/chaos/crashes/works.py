@@ -5,6 +5,7 @@ from typing import Final
 from tests.reliability.chaos.crashes.campaign_works import CampaignEvents, CampaignGrants, CampaignRetries
 from tests.reliability.chaos.crashes.contact_works import MessagesUnderCaps
 from tests.reliability.chaos.crashes.earning_works import Retries, StoppedStream, Stream, StreamWithoutTiers
+from tests.reliability.chaos.crashes.exchange_works import Exchanges
 from tests.reliability.chaos.crashes.journey_works import JourneyEntriesLate, JourneyVisits
 from tests.reliability.chaos.crashes.ledger_works import Awards, BlockedAwards, PartnersAwards, Refunds, StoppedAwards
 from tests.reliability.chaos.crashes.month_works import Expiries
@@ -36,4 +37,5 @@ WORKS: Final[tuple[type[Work], ...]] = (
     MembersFollowed,
     OffersTaken,
     Redemptions,
+    Exchanges,
 )
