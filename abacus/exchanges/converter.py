@@ -162,9 +162,29 @@ class Converter:
             rows = _Rows(wanted, self._clock)
             moved = await self._moves.move_beside([hold_of(each.after) for each in wanted.values()], rows)
             counted(wanted[fate.movement.key].after for fate in moved if fate.status is Status.POSTED)
+            overtaken = await self._overtaken(moved, waiting)
             for fate in moved:
                 for place, each in enumerate(waiting[fate.movement.key]):
+                    if fate.status is not Status.POSTED and _answered(each, overtaken, quotes):
+                        continue
                     _answer(each, wanted[fate.movement.key], fate, rows, is_first=place == 0)
+
+    async def _overtaken(
+        self, moved: Sequence[Moved], waiting: Mapping[str, Sequence[_Request]]
+    ) -> Mapping[str, Exchange]:
+        """The exchanges that another process has entered meanwhile under the keys of what was not held here: a caller
+        that got no answer asks again there.
+        """
+        keys = {
+            each.request.key
+            for fate in moved
+            if fate.status is not Status.POSTED
+            for each in waiting[fate.movement.key]
+        }
+        if not keys:
+            return {}
+        async with passing_failures():
+            return await of_keys(self._pool, keys)
 
 
 class _Rows:

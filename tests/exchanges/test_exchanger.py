@@ -1,6 +1,6 @@
 """Exchanges on a real ledger: each point is in one place, whatever a partner says and wherever a process dies."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from decimal import Decimal
@@ -211,6 +211,35 @@ async def test_the_partner_debits_before_points_come_back(pool: Pool) -> None:
     late = await house.now(kept)
     with pytest.raises(Refused, match="took it back until"):
         await house.desk.reverse(late, SHOP)
+
+
+class _OvertakenMoves:
+    """Those of a process that is overtaken by another one just before."""
+
+    def __init__(self, moves: MovesBeside, first: Callable[[], Awaitable[object]]) -> None:
+        self._moves = moves
+        self._first = first
+
+    async def move_beside(self, movements: Sequence[Movement], beside: Beside) -> list[Moved]:
+        await self._first()
+        return await self._moves.move_beside(movements, beside)
+
+
+async def test_who_asks_again_elsewhere_is_told_of_the_exchange(pool: Pool) -> None:
+    """A caller that got no answer asks another process under its key, while the first is still at work."""
+    other = await a_house(pool)
+    quote_id = await other.quote()
+    house = ExchangeHouse(
+        pool, moves=lambda clock: _OvertakenMoves(PostgresMoves(pool, clock), lambda: other.convert(quote_id))
+    )
+    assert await house.convert(quote_id) == await other.convert(quote_id)
+    taken = await other.quote()
+    late = ExchangeHouse(
+        pool, moves=lambda clock: _OvertakenMoves(PostgresMoves(pool, clock), lambda: other.convert(taken, "2"))
+    )
+    with pytest.raises(QuoteStale, match="at the same moment"):
+        await late.convert(taken, "3")
+    assert await house.points() == (10_000, 5000)
 
 
 class Dying:
