@@ -28,7 +28,6 @@ pytestmark = pytest.mark.once
 
 CENTRE: Final = (103.3, 1.5)
 TENTH: Final = Benefit(PERCENT, Decimal(10))
-LATER: Final = datetime.now(UTC) - NOW  # a Redis forgets by its own clock
 
 
 class _Earlier(NamedTuple):
@@ -40,7 +39,7 @@ class _Earlier(NamedTuple):
         return await self.cache.find(keys)
 
     async def keep(self, values: Mapping[str, CachedValue]) -> None:
-        later = LATER.total_seconds()
+        later = (datetime.now(UTC) - NOW).total_seconds()  # a Redis forgets by its own clock
         await self.cache.keep({key: CachedValue(value, until + later) for key, (value, until) in values.items()})
 
     async def claim(self, key: str, *, for_s: float) -> bool:

@@ -52,7 +52,17 @@ _POINTS: Final[Mapping[str, Any]] = {
     },
     "types": {
         f"abacus.points.{what}.v1": _OF_POINTS
-        for what in ("earned", "expired", "spent", "reversed", "adjusted", "held", "released")
+        for what in (
+            "earned",
+            "expired",
+            "spent",
+            "reversed",
+            "adjusted",
+            "held",
+            "released",
+            "exchanged_out",
+            "exchanged_in",
+        )
     },
 }
 
