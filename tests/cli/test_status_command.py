@@ -116,7 +116,7 @@ async def test_what_stands_still_is_told(house: House) -> None:
     assert "Done without" in (await status(house)).out
     waits = [
         "notifications: 1 parked",
-        "offers: 0 in force, 0 spent, 0 reservations wait, 0 awards wait",
+        "offers: 0 in force, 0 spent, 0 unfit, 0 reservations wait, 0 awards wait",
         "rewards: 0 redemptions late, 0 not gone on with, 0 pools of codes low",
         "webhooks: 1 messages wait",
     ]
