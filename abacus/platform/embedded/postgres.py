@@ -27,7 +27,7 @@ _PASSING = ("could not bind", "pre-existing shared memory block")
 SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",  # a socket's path is limited to about 100 bytes, a data directory's is not
-    "max_connections": "100",
+    "max_connections": "150",  # every worker in one process, and commands beside it
     "shared_buffers": "256MB",
     "max_wal_size": "2GB",
 }

@@ -1,5 +1,6 @@
 """One of two houses is restored to an older copy of its books: each id that does not tie is a break of its kind."""
 
+import asyncio
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -39,11 +40,21 @@ async def copied(url: str) -> AsyncIterator[str]:
     name = parts.path.removeprefix("/")
     owner = await asyncpg.connect(parts._replace(path="/postgres").geturl())
     try:
-        await owner.execute(f"create database {name}_old template {name}")
+        async with asyncio.timeout(20):
+            while not await _copy(owner, name):  # noqa: ASYNC110  # closed connections take a moment to end at the server
+                await asyncio.sleep(0.05)
         yield parts._replace(path=f"/{name}_old").geturl()
     finally:
         await owner.execute(f"drop database if exists {name}_old with (force)")
         await owner.close()
+
+
+async def _copy(owner: asyncpg.Connection, name: str) -> bool:
+    try:
+        await owner.execute(f"create database {name}_old template {name}")
+    except asyncpg.ObjectInUseError:
+        return False
+    return True
 
 
 async def breaks(house: ExchangeHouse, partner: Partner) -> dict[str, BreakKind]:
