@@ -36,6 +36,7 @@ PAGES = (
     "start/offer.md",
     "partners/offers.md",
     "partners/taking-offers.md",
+    "country-teams/places.md",
 )
 
 _TRIES = 50
