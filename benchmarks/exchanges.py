@@ -257,11 +257,14 @@ async def _by_file(
     async def accounts(links: Sequence[UUID]) -> dict[UUID, Account]:
         return {each: Account(str(each)) for each in links}
 
+    async def programmes() -> list[Programme]:
+        return [programme]
+
     async def step() -> None:
         async with pool.acquire() as connection:
             done = 1
             while done:
-                keeper = FileKeeper(rows, lambda: [programme], accounts, house.hearing.tell, house.clock)
+                keeper = FileKeeper(rows, programmes, accounts, house.hearing.tell, house.clock)
                 done = await keeper.step(connection)
 
     try:

@@ -27,7 +27,7 @@ _OF_SANDBOX: Final = 2
 
 
 class Porter(NamedTuple):
-    """Knows partners and people, and counts their requests `apart` from those of other applications."""
+    """Knows partners and people. Their requests are counted `apart` from other applications' requests."""
 
     wiring: Wiring
     apart: str

@@ -50,7 +50,7 @@ class Recovery:
         desk: BooksDesk,
         clock: Clock,
         *,
-        programmes: Callable[[], Iterable[Programme]],
+        programmes: Callable[[], Awaitable[Iterable[Programme]]],
         version_of: VersionOf,
         port_of: Callable[[Programme], RecallingPartner],
         owner_of: OwnerOf,
@@ -73,7 +73,7 @@ class Recovery:
         if timeline is None or timeline.restored_to is None:
             self._again_at.clear()
             return 0
-        for programme in list(self._programmes()):
+        for programme in await self._programmes():
             for day in days_to_match(programme, timeline.restored_to, self._clock.now()):
                 if self._again_at.get((programme.name, day), self._clock.now()) <= self._clock.now():
                     done += await self._match(programme, day)

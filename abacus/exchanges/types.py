@@ -92,7 +92,7 @@ class PartnerPort(Protocol):
         ...
 
     async def statement(self, day: date) -> PartnerStatement:
-        """Raises `Unavailable`, and `Refused` for a statement whose sums are not those of its lines."""
+        """Raises `Unavailable`, and `Refused` for a statement whose lines have other sums."""
         ...
 
 

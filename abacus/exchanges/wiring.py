@@ -19,7 +19,6 @@ from abacus.exchanges.carriers.files.file_rows import FileRows
 from abacus.exchanges.converter import Converter
 from abacus.exchanges.decide.inbound import Against, Refusal, Taker
 from abacus.exchanges.decide.link import LinkRefused, check_usable
-from abacus.exchanges.decide.programme import Programme
 from abacus.exchanges.decide.programmes import Programmes
 from abacus.exchanges.decide.recalled import Owner
 from abacus.exchanges.directory import ProgrammeDirectory
@@ -37,6 +36,7 @@ from abacus.exchanges.link_store import LinkStore
 from abacus.exchanges.partner_lines import PartnerLines
 from abacus.exchanges.programme_store import ProgrammeStore
 from abacus.exchanges.programme_versions import ProgrammeVersions
+from abacus.exchanges.programmes_at_work import ProgrammesAtWork
 from abacus.exchanges.recovery import Recovery
 from abacus.exchanges.reviews import ApprovedReviews
 from abacus.exchanges.settler import MovesBeside, Settler
@@ -63,6 +63,7 @@ from abacus.signals.segments.wiring import segments_in_use
 _CONNECTIONS: Final = 6
 _MOVING: Final = 4
 _IDLE_S: Final = 2.0
+_BOOKS_IDLE_S: Final = 15.0  # statements and bills come once a day and a month
 _LEADING: Final = 4  # one each
 _FILES: Final = "exchange-files"  # leases
 _BOOKS: Final = "exchange-books"
@@ -151,9 +152,7 @@ async def exchanger(wiring: Wiring, moves_of: MovesOf, posted_of: PostedOf) -> R
         health=going,
     )
 
-    def programmes() -> list[Programme]:
-        return [each.programme for each in at.programmes().by_name.values()]
-
+    programmes = ProgrammesAtWork(pool, at.programmes, at.versions, clock)
     files = FileKeeper(FileRows(pool), programmes, at.links.accounts_of, at.hearing.tell, clock)
     desk = BooksDesk(pool, clock)
     books = BooksKeeper(desk, programmes, at.lines.port, clock)
@@ -173,7 +172,7 @@ async def exchanger(wiring: Wiring, moves_of: MovesOf, posted_of: PostedOf) -> R
     return together(
         carrying.run,
         Leader(leading, _FILES, files.step, filing, idle_s=_IDLE_S).run,
-        Leader(leading, _BOOKS, books.step, keeping, idle_s=_IDLE_S).run,
+        Leader(leading, _BOOKS, books.step, keeping, idle_s=_BOOKS_IDLE_S).run,
         Leader(leading, _RECOVERY, recovery.step, recovering, idle_s=_IDLE_S).run,
         teller(pool, clock, telling, at.versions.of, Notices(pool, clock), leading=leading).run,
     )

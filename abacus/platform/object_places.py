@@ -56,7 +56,7 @@ async def open_place(text: str) -> AsyncIterator[ObjectPlace]:
         yield Folder(Path(text))
         return
     import aioboto3  # noqa: PLC0415  # a second of start-up that a process without S3 does not need
-    from botocore.config import Config  # noqa: PLC0415
+    from botocore.config import Config  # noqa: PLC0415  # as above
 
     bucket, _, prefix = text.removeprefix(_S3).partition("/")
     config = Config(connect_timeout=_WITHIN_S, read_timeout=_WITHIN_S, retries={"mode": "standard"})

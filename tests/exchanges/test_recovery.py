@@ -9,6 +9,7 @@ from abacus.core.errors import Unavailable
 from abacus.exchanges.books.desk import BooksDesk
 from abacus.exchanges.decide.exchange import State
 from abacus.exchanges.decide.matching import BreakKind
+from abacus.exchanges.decide.programme import Programme
 from abacus.exchanges.decide.recalled import Owner
 from abacus.exchanges.exchange_rows import of_ids, trail_of
 from abacus.exchanges.position_rows import standings
@@ -59,11 +60,14 @@ class Restored:
             self.house.hearing,
             self.desk,
             self.clock,
-            programmes=lambda: [self.house.programme],
+            programmes=self._programmes,
             version_of=self.house.version_of,
             port_of=lambda _: self.partner,
             owner_of=self._owner_of,
         )
+
+    async def _programmes(self) -> list[Programme]:
+        return [self.house.programme]
 
     async def _owner_of(self, _: str, number: str) -> Owner | None:
         return self.owners.get(number)

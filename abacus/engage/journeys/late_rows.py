@@ -136,7 +136,7 @@ async def keep_late(connection: Connection, late: Iterable[Late]) -> None:
 async def journeys_with_late(
     connection: Connection, journeys: Sequence[str], now: datetime, *, moves: bool = False
 ) -> list[str]:
-    """Those of these journeys of which entries are due, or events that move members."""
+    """The journeys, among these, with entries that are due, or with events that move members."""
     if not journeys:
         return []
     rows = await connection.fetch(*_WITH_DUE(journeys=list(journeys), now=now, moves=moves))

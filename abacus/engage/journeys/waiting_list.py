@@ -56,7 +56,7 @@ class WaitingList:
         self._since: Recent[tuple[str, str, str], datetime] = Recent(_REMEMBERED)
 
     async def do(self, journey: str, comers: Sequence[Comer], attempt: Attempt, row_of: RowOf, over: PassedOver) -> int:
-        """Attempts it for all members for whom it can be decided, and the others are late; what came of the attempts.
+        """Attempts it for all members that can be decided, and tells what came of it; the others are late.
         Raises `Unavailable` also where it may be otherwise in a moment, and `JourneyAtFault`.
         """
         try:

@@ -137,7 +137,7 @@ class Qualifier:
         return Answer(items, talk.reading(is_uncertain=_any_uncertain(chosen)))
 
     async def counted(self, ask: Ask, most: int) -> Counted:
-        """The best offers of the only item, at most so many, and the number of all."""
+        """The best offers of the only item, at most `most`, and the number of all."""
         talk, index = await self._begun(ask), self._index()
         while isinstance(found := await self._tallied(talk, index, most), Wanted):
             await talk.look_up({0: found.sides}, self._facts, within_s=self._look_within_s)

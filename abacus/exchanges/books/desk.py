@@ -1,7 +1,7 @@
 """What people do with the books: the caller checks each deed, the desk does it and writes it into the log."""
 
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -13,7 +13,7 @@ from abacus.exchanges.books.break_rows import BreakRows, FoundBreak, OpenBreaks
 from abacus.exchanges.books.matcher import Matched, Matcher
 from abacus.exchanges.decide.matching import Break, BreakKind
 from abacus.exchanges.decide.position import EntryKind
-from abacus.exchanges.decide.programme import Direction, Prefunded, Programme
+from abacus.exchanges.decide.programme import Credit, Direction, Prefunded, Programme
 from abacus.exchanges.position_rows import EntryDraft, Standing, locked_standings, standings, write_entries
 from abacus.exchanges.types import PartnerStatement
 from abacus.people.store.audit import entry_of, noted
@@ -23,6 +23,7 @@ from abacus.platform.postgres import Also, Connection, Pool, passing_failures, t
 from abacus.programs.expiry.decide.month import Month
 
 MOST_LISTED: Final = 500
+PAID_WITHIN: Final = timedelta(days=30)  # behind the end of a month
 
 
 class Balance(NamedTuple):
@@ -110,6 +111,21 @@ class BooksDesk:
         noted_ = self._noted(by.source, programme, reference=reference, money=str(money), act="payment")
         await self._bills.pay(payment, programme.money.currency, noted_)
         return payment
+
+    async def check_paid(self, programme: Programme) -> None:
+        """Of a programme on credit: a month that is over for long, and not paid as its statement says, is a break."""
+        if not isinstance(programme.money.terms, Credit):
+            return
+        payments, found, paid_up = await self.payments(programme.name), list[Break](), list[str]()
+        for each in (made.bill for made in await self.bills(programme.name)):
+            if self._clock.now() < Month.parse(each.month).over_at(programme.zone) + PAID_WITHIN:
+                continue
+            paid = sum((payment.money for payment in payments if payment.month == each.month), Decimal(0))
+            if paid == each.due:
+                paid_up.append(each.month)
+            else:
+                found.append(Break(BreakKind.PAYMENT, each.month, None, str(each.due), str(paid)))
+        await self._matcher.note(programme, found, agreed={BreakKind.PAYMENT: paid_up})
 
     async def match(self, programme: Programme, statement: PartnerStatement) -> Matched:
         return await self._matcher.match(programme, statement)

@@ -1,7 +1,7 @@
 """Keeps the books by itself: reads each day's statement of each partner, and bills each month that is over."""
 
-from collections.abc import Callable, Iterable, Iterator
-from datetime import date, datetime, timedelta
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 import structlog
@@ -29,7 +29,7 @@ class BooksKeeper:
     def __init__(
         self,
         desk: BooksDesk,
-        programmes: Callable[[], Iterable[Programme]],
+        programmes: Callable[[], Awaitable[Iterable[Programme]]],
         port_of: Callable[[Programme], PartnerPort],
         clock: Clock,
     ) -> None:
@@ -39,23 +39,25 @@ class BooksKeeper:
         self._clock = clock
         self._again_at: dict[tuple[str, date], datetime] = {}
         self._billed: dict[str, Month] = {}
+        self._paid_as_of: dict[str, date] = {}
 
     async def step(self, _: Connection) -> int:
         """Returns how many statements were read and months billed. Raises `Unavailable` while the database is away."""
         done = 0
-        for each in list(self._programmes()):
+        for each in await self._programmes():
             done += await self._bill(each)
+            await self._check_paid(each)
             for day in await self._due(each):
                 done += await self._read(each, day)
         return done
 
     async def _due(self, programme: Programme) -> list[date]:
         now = self._clock.now()
-        today = now.astimezone(programme.zone).date()
-        since = max(programme.starts_at.astimezone(programme.zone).date(), today - LOOKS_BACK)
+        today = now.astimezone(UTC).date()
+        since = max(programme.starts_at.astimezone(UTC).date(), today - LOOKS_BACK)
         lacking = await self._desk.lacking(programme, since, today - timedelta(days=1))
         due = [day for day in lacking if self._again_at.get((programme.name, day), now) <= now]
-        overdue = [day for day in due if now >= _end_of(day, programme) + MISSED_AFTER]
+        overdue = [day for day in due if now >= _end_of(day) + MISSED_AFTER]
         if overdue:
             await self._desk.note_missing(programme, overdue, now)
         return due
@@ -87,10 +89,18 @@ class BooksKeeper:
         self._billed[programme.name] = over
         return 1
 
+    async def _check_paid(self, programme: Programme) -> None:
+        """Once a day."""
+        today = self._clock.now().date()
+        if self._paid_as_of.get(programme.name) != today:
+            await self._desk.check_paid(programme)
+            self._paid_as_of[programme.name] = today
+
 
 def _last_billed(months: Iterator[str]) -> Month | None:
     return max(map(Month.parse, months), default=None)
 
 
-def _end_of(day: date, programme: Programme) -> datetime:
-    return datetime.combine(day + timedelta(days=1), datetime.min.time(), programme.zone)
+def _end_of(day: date) -> datetime:
+    """Statements are of days of UTC."""
+    return datetime.combine(day + timedelta(days=1), datetime.min.time(), UTC)

@@ -1,7 +1,8 @@
 """Holds our exchanges against a partner's statement: every id ties, or is a break."""
 
-from collections.abc import Iterable, Sequence
-from datetime import date, datetime, time, timedelta
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from types import MappingProxyType
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -104,10 +105,18 @@ class Matcher:
             new = await write_breaks(connection, programme.name, programme.country, found, now)
         return Matched(day, statement.complete, len(statement.lines), new)
 
-    async def note(self, programme: Programme, found: Sequence[Break]) -> int:
-        """Breaks that were found otherwise; how many are new."""
+    async def note(
+        self,
+        programme: Programme,
+        found: Sequence[Break],
+        agreed: Mapping[BreakKind, Sequence[str]] = MappingProxyType({}),
+    ) -> int:
+        """Breaks that were found otherwise, and what both books agree about by now; how many breaks are new."""
+        now = self._clock.now()
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            return await write_breaks(connection, programme.name, programme.country, found, self._clock.now())
+            for kind, about in agreed.items():
+                await tie(connection, programme.name, about, [kind], now)
+            return await write_breaks(connection, programme.name, programme.country, found, now)
 
     async def note_missing(self, programme: Programme, days: Iterable[date], since: datetime) -> int:
         return await self.note(programme, [missing_statement(day, since) for day in days])
@@ -150,7 +159,7 @@ async def _missing(connection: Connection, programme: Programme, day: date) -> l
     days = [day, day + _DAY]
     if len(await connection.fetch(*_COMPLETE(programme=programme.name, days=days))) < len(days):
         return []
-    since, until = (datetime.combine(each, time(), programme.zone) for each in days)
+    since, until = (datetime.combine(each, time(), UTC) for each in days)
     rows = await connection.fetch(*_CREDITED(programme=programme.name, since=since, until=until))
     return list(missing_there([Ours(*row)._replace(state=State(row["state"])) for row in rows]))
 

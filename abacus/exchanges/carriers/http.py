@@ -93,7 +93,7 @@ class HttpPartner:
             raise Unavailable(self._name, str(fault)) from None
 
     async def statement(self, day: date) -> PartnerStatement:
-        """Raises `Unavailable`, and `Refused` for a statement whose sums are not those of its lines."""
+        """Raises `Unavailable`, and `Refused` for a statement whose lines have other sums."""
         try:
             answer = await self._asked(
                 "GET", statement_path(day), within_s=_STATEMENT_WITHIN_S, most_bytes=_MOST_OF_STATEMENT

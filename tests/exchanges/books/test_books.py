@@ -154,6 +154,23 @@ async def test_an_invoice_with_another_sum_is_a_break(books: Books) -> None:
         await books.desk.invoice(PROGRAMME, JUNE, "INV-2", Decimal(30), ANN)
 
 
+async def test_a_month_on_credit_that_is_not_paid_in_time_is_a_break(books: Books) -> None:
+    on_credit = replace(PROGRAMME, money=Money("SGD", "SR", Credit(Decimal(1000))))
+    await books.write(NOW - timedelta(days=40), (EntryKind.CAPTURED, 30))
+    await books.desk.bill(on_credit, JUNE, "person:ann")
+    await books.desk.check_paid(on_credit)
+    assert await books.breaks() == []
+    books.clock.set(NOW + timedelta(days=30))
+    await books.desk.check_paid(PROGRAMME)  # what is paid in advance is not paid by month
+    assert await books.breaks() == []
+    await books.desk.pay(on_credit, "T-1", Decimal(20), paid_on=DAY, month=JUNE, by=ANN)
+    await books.desk.check_paid(on_credit)
+    assert await books.breaks() == [(BreakKind.PAYMENT, "2026-06")]
+    await books.desk.pay(on_credit, "T-2", Decimal(10), paid_on=DAY, month=JUNE, by=ANN)
+    await books.desk.check_paid(on_credit)
+    assert await books.breaks() == []
+
+
 async def test_a_payment_is_entered_once_and_a_low_prefund_is_told(books: Books) -> None:
     assert [each.is_low for each in await books.desk.balances([PROGRAMME])] == [True]
     await books.desk.pay(PROGRAMME, "T-1", Decimal(80), paid_on=DAY, month=None, by=ANN)

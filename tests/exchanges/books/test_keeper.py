@@ -12,6 +12,7 @@ from abacus.exchanges.books.desk import BooksDesk
 from abacus.exchanges.books.keeper import BooksKeeper
 from abacus.exchanges.decide.heard import Heard, Silence
 from abacus.exchanges.decide.matching import BreakKind
+from abacus.exchanges.decide.programme import Programme
 from abacus.exchanges.types import Account, Match, PartnerStatement, StatementLine, StatementState, Transfer
 from abacus.platform.postgres import Pool
 from tests.support.exchange_rows import PROGRAMME
@@ -55,7 +56,10 @@ class Kept:
     def __init__(self, pool: Pool) -> None:
         self.pool, self.clock, self.partner = pool, FixedClock(NOW), Statements()
         self.desk = BooksDesk(pool, self.clock)
-        self.keeper = BooksKeeper(self.desk, lambda: [YOUNG], lambda _: self.partner, self.clock)
+        self.keeper = BooksKeeper(self.desk, self._programmes, lambda _: self.partner, self.clock)
+
+    async def _programmes(self) -> list[Programme]:
+        return [YOUNG]
 
     async def steps(self) -> int:
         async with self.pool.acquire() as connection:

@@ -13,7 +13,7 @@ from abacus.exchanges.carriers.files.file_keeper import FileKeeper
 from abacus.exchanges.carriers.files.file_partner import FilePartner
 from abacus.exchanges.carriers.files.file_rows import FileRow, FileRows
 from abacus.exchanges.decide.heard import Cancelled, Credited, Heard, Pending, Rejected
-from abacus.exchanges.decide.programme import ByFile
+from abacus.exchanges.decide.programme import ByFile, Programme
 from abacus.exchanges.decide.transfer_file import FileName, digest
 from abacus.exchanges.types import Account, Transfer
 from abacus.platform.postgres import Pool
@@ -38,7 +38,7 @@ class House:
 
     async def step(self) -> int:
         """Of a process that has just begun."""
-        keeper = FileKeeper(self.rows, lambda: [self.programme], self._accounts, self._tell, self.clock)
+        keeper = FileKeeper(self.rows, self._programmes, self._accounts, self._tell, self.clock)
         async with self.pool.acquire() as connection:
             return await keeper.step(connection)
 
@@ -61,6 +61,9 @@ class House:
 
     async def files(self) -> list[FileRow]:
         return (await self.rows.listed("skymiles", 10))[::-1]
+
+    async def _programmes(self) -> list[Programme]:
+        return [self.programme]
 
     async def _accounts(self, links: Sequence[UUID]) -> dict[UUID, Account]:
         return dict.fromkeys(links, Account("SK-1"))

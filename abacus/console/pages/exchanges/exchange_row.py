@@ -9,7 +9,7 @@ from abacus.exchanges.decide.words import reason_in_words
 
 @dataclass(frozen=True)
 class ExchangeRow:
-    """`since` is when it came to its state. The partner has had one that is `late` for longer than usual."""
+    """The exchange came to its state at `since`. It is `late` where its partner has not answered in time."""
 
     id: str
     direction: str

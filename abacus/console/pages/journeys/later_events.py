@@ -82,7 +82,7 @@ def later_events(typed: Form, journey: Journey, sources: Sources, member: str) -
 
 
 def _variables(journey: Journey, sources: Sources, type_: EventType) -> Variables:
-    """Those of the type at which rules of such events look."""
+    """The variables of the type that rules of such events look at."""
     source, name = type_
     there = sources[source].types.get(name, {}) if source in sources else {}
     looked_at = {side for rule in _rules(journey, type_) for side in _sides(rule)}

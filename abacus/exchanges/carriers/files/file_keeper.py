@@ -14,6 +14,7 @@ from abacus.exchanges.carriers.files.file_rows import FileRow, FileRows, Ordered
 from abacus.exchanges.decide.heard import Heard
 from abacus.exchanges.decide.programme import ByFile, Programme
 from abacus.exchanges.decide.transfer_file import (
+    FileFault,
     FileName,
     Line,
     Orders,
@@ -46,7 +47,7 @@ class FileKeeper:
     def __init__(
         self,
         rows: FileRows,
-        programmes: Callable[[], Iterable[Programme]],
+        programmes: Callable[[], Awaitable[Iterable[Programme]]],
         accounts: AccountsOf,
         tell: Tell,
         clock: Clock,
@@ -57,17 +58,16 @@ class FileKeeper:
         self._tell = tell
         self._clock = clock
         self._look_at: dict[str, datetime] = {}
+        self._unbelieved: dict[str, str] = {}  # the digest of results that were read and not believed, by their file
 
     async def step(self, _: Connection) -> int:
         """Returns how many files were written and how many answers read. Raises `Unavailable` while the database is
         away.
         """
         done = 0
-        for each in list(self._programmes()):
-            if (
-                isinstance(each.carrier, ByFile)
-                and self._look_at.get(each.name, self._clock.now()) <= self._clock.now()
-            ):
+        for each in await self._programmes():
+            now = self._clock.now()
+            if isinstance(each.carrier, ByFile) and self._look_at.get(each.name, now) <= now:
                 kept = await self._keep(each, each.carrier)
                 self._look_at[each.name] = self._clock.now() + (_SOON if kept else _LOOK_EVERY)
                 done += kept
@@ -76,10 +76,12 @@ class FileKeeper:
     async def _keep(self, programme: Programme, carrier: ByFile) -> int:
         if (day := await self._due(programme, carrier)) is not None:
             await self.make(programme, day)
-        done = 0
+        done, files = 0, await self._rows.still_open(programme.name)
+        if not files:
+            return 0
         try:
             async with open_place(carrier.place) as place:
-                for each in await self._rows.still_open(programme.name):
+                for each in files:
                     done += await self._go_on(programme, place, each)
         except Unavailable as error:
             if error.dependency != "files":
@@ -117,7 +119,7 @@ class FileKeeper:
 
     async def _write(self, programme: Programme, place: ObjectPlace, name: FileName, row: FileRow) -> int:
         orders = await self._rows.orders(row.name)
-        text = file_text(name, row.made_at, await self._orders(programme, orders))
+        text = await asyncio.to_thread(file_text, name, row.made_at, await self._orders(programme, orders))
         if not await self._rows.sealed(row.name, digest(text)):
             raise Refused(f"{row.name} would not be written as it was made")
         await place.put(str(name), text)
@@ -128,6 +130,8 @@ class FileKeeper:
     async def _orders(self, programme: Programme, orders: Sequence[Ordered]) -> Orders:
         transfers = [each for each in orders if each.line is Line.TRANSFER]
         accounts = await self._accounts(sorted({each.link_id for each in transfers}))
+        if gone := [each.exchange_id for each in transfers if each.link_id not in accounts]:
+            raise Refused(f"the accounts of {len(gone)} exchanges were forgotten, {gone[0]} among them")
         return Orders(
             [
                 Transfer(
@@ -157,13 +161,17 @@ class FileKeeper:
     async def _read_results(self, place: ObjectPlace, name: FileName, row: FileRow) -> int:
         """The same results again change nothing; a partner may answer some lines now, and all of them later."""
         text = await place.get(name.results)
-        if text is None or digest(text) == row.results_digest:
+        if text is None or (read := digest(text)) in {row.results_digest, self._unbelieved.get(row.name)}:
             return 0
         asked = {each.exchange_id: each.line for each in await self._rows.orders(row.name)}
-        results = read_results(name, text, asked)
+        try:
+            results = await asyncio.to_thread(read_results, name, text, asked)
+        except FileFault:
+            self._unbelieved[row.name] = read
+            raise
         heard = [(id_, result.heard) for id_, result in results.items()]
         parts = [heard[start : start + _TOGETHER] for start in range(0, len(heard), _TOGETHER)]
         for first in range(0, len(parts), _AT_ONCE):
             await asyncio.gather(*map(self._tell, parts[first : first + _AT_ONCE]))
-        await self._rows.answered(row.name, len(results), digest(text), self._clock.now())
+        await self._rows.answered(row.name, len(results), read, self._clock.now())
         return 1

@@ -1,4 +1,4 @@
-"""Statements: every change of every id is told once, with sums that are those of the lines. Played last."""
+"""Statements: every change of every id is told once, and the lines add up to the sums. Played last."""
 
 import asyncio
 import time
