@@ -31,6 +31,14 @@ OPEN: Final = Gauge("abacus_exchanges_open", "Exchanges that have not ended, by 
 LATE: Final = Gauge("abacus_exchanges_late", "Exchanges that were sent, and are late", ["programme"])
 # programme: by its name
 SILENT: Final = Gauge("abacus_exchange_partner_silent", "1 while a partner does not answer", ["programme"])
+# programme: by its name
+LOW: Final = Gauge("abacus_exchange_prefund_low", "1 while less than its level is left at a partner", ["programme"])
+# programme: by its name; kind: not-theirs, not-ours, amount and the other kinds of breaks
+BREAKS: Final = Gauge("abacus_exchange_breaks_open", "Breaks that nobody has closed", ["programme", "kind"])
+# programme: by its name
+FILES_OLDEST: Final = Gauge(
+    "abacus_exchange_files_oldest_seconds", "Age of the oldest file that a partner has not answered", ["programme"]
+)
 
 
 _NAMES: Final[dict[type[object], str]] = {
