@@ -27,7 +27,7 @@ from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import Pool
 
 IDLE_S: Final = 0.2
-_SLICES_AT_ONCE: Final = 2  # each holds a connection while members go on
+SLICES_AT_ONCE: Final = 2  # each holds a connection while members go on
 _PATIENCE_S: Final = 30.0  # with a slice whose members take longer than others'
 _WHOLE_EVERY_S: Final = 1.0  # a pack may come in before the mark
 _RNG: Final = random.Random()
@@ -106,7 +106,7 @@ class Journeyer:
 
         all_of_them = await slices.slices_of(self._pool)
         in_turn = {each.number: [each] for each in _RNG.sample(all_of_them, len(all_of_them))}
-        found = await slices.in_slices(self._pool, in_turn, work, patience_s=_PATIENCE_S, at_once=_SLICES_AT_ONCE)
+        found = await slices.in_slices(self._pool, in_turn, work, patience_s=_PATIENCE_S, at_once=SLICES_AT_ONCE)
         self._health.ready()
         return sum(found.done)
 

@@ -19,7 +19,7 @@ from abacus.engage.journeys.sum_rows import Tally
 from abacus.platform import slices
 from abacus.platform.postgres import Connection, passing_failures
 
-_MOST_IN_A_ROW: Final = 20  # packs of which nobody could be moved: the fault is ours
+MOST_IN_A_ROW: Final = 20  # packs of which nobody could be moved: the fault is ours
 _IDS: Final = 1 << 63
 _RNG: Final = random.SystemRandom()  # a process that was forked draws no number again
 
@@ -43,8 +43,8 @@ class Sifter:
         be nearly everybody.
         """
         for pack in stuck.packs:
-            if self._in_a_row >= _MOST_IN_A_ROW:
-                raise LineStopped(f"nobody in the last {_MOST_IN_A_ROW} packs of journeys could be moved: {stuck}")
+            if self._in_a_row >= MOST_IN_A_ROW:
+                raise LineStopped(f"nobody in the last {MOST_IN_A_ROW} packs of journeys could be moved: {stuck}")
             async with slice_.at() as connection, slices.in_place(connection):
                 if await take_one(connection, pack):
                     await self._sift(connection, pack)
