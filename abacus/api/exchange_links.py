@@ -145,7 +145,7 @@ async def links(member_id: MemberId, request: Request) -> Response:
     desk = _desk(call)
     found = await desk.of_member(member_id)
     countries = await desk.countries(found)
-    shown = [each for each in found if _is_open(call, each, countries.get(each.programme), Deed.SEE)]
+    shown = [each for each in found if _is_seen(call, each, countries.get(each.programme))]
     return json_answer({"member_id": member_id, "links": [_document(call, each) for each in shown]})
 
 
@@ -162,7 +162,7 @@ async def verify(member_id: MemberId, link_id: LinkId, request: Request) -> Resp
     call = _linker(request)
     body = await read_body(request, LinkVerification.model_validate)
     try:
-        found = await _desk(call).verify(await _found(call, member_id, link_id), body.code, call.agent)
+        found = await _desk(call).verify(await _changed(call, member_id, link_id), body.code, call.agent)
     except LinkRefused as fault:
         raise problem_of_link(fault) from None
     return json_answer(_document(call, found))
@@ -176,7 +176,7 @@ async def verify(member_id: MemberId, link_id: LinkId, request: Request) -> Resp
 async def unlink(member_id: MemberId, link_id: LinkId, request: Request) -> Response:
     """Exchanges that are open go on. The account may be linked again, by whomever it belongs to."""
     call = _linker(request)
-    found = await _desk(call).unlink(await _found(call, member_id, link_id), call.agent)
+    found = await _desk(call).unlink(await _changed(call, member_id, link_id), call.agent)
     return json_answer(_document(call, found))
 
 
@@ -202,18 +202,21 @@ def _linker(request: Request) -> Call | PersonCall:
     return call
 
 
-async def _found(call: Call | PersonCall, member_id: str, link_id: UUID) -> Link:
-    """Raises `ApiProblem`."""
+async def _changed(call: Call | PersonCall, member_id: str, link_id: UUID) -> Link:
+    """A link that the caller may verify and end. Raises `ApiProblem`."""
     desk = _desk(call)
     found = await desk.one(member_id, link_id)
     country = None if found is None else (await desk.countries([found])).get(found.programme)
-    if found is None or not _is_open(call, found, country, Deed.MOVE_POINTS):
+    if found is None or country is None or not call.is_open(Deed.MOVE_POINTS, country):
         raise ApiProblem("not-found", "no such link is open to you")
+    if isinstance(call, Call) and not call.partner.owns(found.asked_by) and not call.partner.may_adjust:
+        detail = "another asked for this link: this takes a partner that may adjust points"
+        raise ApiProblem("adjustments-not-allowed", detail)
     return found
 
 
-def _is_open(call: Call | PersonCall, each: Link, country: str | None, deed: Deed) -> bool:
-    if country is None or not call.is_open(deed, country):
+def _is_seen(call: Call | PersonCall, each: Link, country: str | None) -> bool:
+    if country is None or not call.is_open(Deed.SEE, country):
         return False
     return isinstance(call, PersonCall) or call.partner.reads_all or call.partner.owns(each.asked_by)
 

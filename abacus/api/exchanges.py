@@ -32,9 +32,12 @@ from abacus.exchanges.converter import Conversion
 from abacus.exchanges.decide.exchange import ENDED, Exchange, State
 from abacus.exchanges.decide.quote import Wish
 from abacus.exchanges.exchange_desk import ExchangeDesk
-from abacus.exchanges.exchange_rows import Place
+from abacus.exchanges.exchange_rows import Place, Which
 from abacus.intake.partners.members import MemberReader
+from abacus.people.decide.rights import countries_of
+from abacus.people.store.audit import entry_of, noted
 from abacus.people.types.deed import Deed
+from abacus.platform.postgres import Also, nothing_else
 
 router = APIRouter(prefix="/v1", tags=["exchanges"], route_class=LeanRoute, default_response_class=Response)
 
@@ -81,7 +84,8 @@ async def convert(request: Request) -> Response:
     call = _mover(request)
     key = call.key(idempotency_key_of(request))
     order = await read_body(request, ExchangeOrder.model_validate)
-    conversion = Conversion(order.quote_id, f"{call.agent.source}\n{key}", call.agent, order.member_id)
+    also = await _converting(call, order.quote_id) if isinstance(call, PersonCall) else nothing_else
+    conversion = Conversion(order.quote_id, f"{call.agent.source}\n{key}", call.agent, order.member_id, also)
     try:
         exchange = await _desk(call).convert(conversion)
     except Refused as fault:
@@ -99,15 +103,9 @@ async def exchanges(request: Request, query: Annotated[ExchangePage, Query()]) -
     countries. Follow `next` for the page after.
     """
     call = _reader(request)
-    desk, place, shown = _desk(call), _place(query.cursor), list[Exchange]()
-    while len(shown) <= query.limit:
-        found = await desk.listed(query.limit + 1, member_id=query.member_id, after=place)
-        shown += [each for each in found if each.state is not State.QUOTED and _is_open(call, each)]
-        if len(found) <= query.limit:
-            break
-        place = Place(found[-1].quoted_at, found[-1].exchange_id)
-    page = shown[: query.limit]
-    following = _cursor(page[-1]) if len(shown) > query.limit else None
+    found = await _desk(call).listed(query.limit + 1, _which(call, query.member_id), _place(query.cursor))
+    page = found[: query.limit]
+    following = _cursor(page[-1]) if len(found) > query.limit else None
     listed = [exchange_facts(each, _now(call)) for each in page]
     return json_answer({"member_id": query.member_id, "exchanges": listed, "next": following})
 
@@ -131,9 +129,10 @@ async def exchange(exchange_id: ExchangeId, request: Request) -> Response:
 async def cancel(exchange_id: ExchangeId, request: Request) -> Response:
     """For what was not sent yet."""
     call = _mover(request)
-    found = await _found(call, exchange_id)
+    found = await _movable(call, exchange_id)
+    also = _noted(call, found, "cancel-exchange")
     try:
-        return await _told(call, await _desk(call).cancel(found, call.agent))
+        return await _told(call, await _desk(call).cancel(found, call.agent, also=also))
     except Refused as fault:
         raise problem_of(fault) from None
 
@@ -149,9 +148,10 @@ async def reverse(exchange_id: ExchangeId, request: Request) -> Response:
     they had.
     """
     call = _mover(request)
-    found = await _found(call, exchange_id)
+    found = await _movable(call, exchange_id)
+    also = _noted(call, found, "reverse-exchange")
     try:
-        return await _told(call, await _desk(call).reverse(found, call.agent), 202)
+        return await _told(call, await _desk(call).reverse(found, call.agent, also=also), 202)
     except Refused as fault:
         raise problem_of(fault) from None
 
@@ -192,6 +192,42 @@ async def _found(call: Call | PersonCall, exchange_id: UUID) -> Exchange:
     if found is None or found.state is State.QUOTED or not _is_open(call, found):
         raise ApiProblem("not-found", "no such exchange is open to you")
     return found
+
+
+async def _movable(call: Call | PersonCall, exchange_id: UUID) -> Exchange:
+    """An exchange that the caller may undo. Raises `ApiProblem`."""
+    found = await _found(call, exchange_id)
+    call.check(Deed.MOVE_POINTS, found.country)
+    if isinstance(call, Call) and not call.partner.owns(found.source) and not call.partner.may_adjust:
+        detail = "another's exchange: this takes a partner that may adjust points"
+        raise ApiProblem("adjustments-not-allowed", detail)
+    return found
+
+
+async def _converting(call: PersonCall, quote_id: UUID) -> Also:
+    """The entry of the log for the quote, if it is there. Raises `ApiProblem`."""
+    quote = await _desk(call).one(quote_id)
+    if quote is None:
+        return nothing_else
+    call.check(Deed.MOVE_POINTS, quote.country)
+    return _noted(call, quote, "convert-exchange")
+
+
+def _noted(call: Call | PersonCall, each: Exchange, did: str) -> Also:
+    """The entry of the log, for what a person does."""
+    if isinstance(call, Call):
+        return nothing_else
+    about = {"did": did, "of": each.programme, "exchange": str(each.exchange_id)}
+    subject, now = f"member:{each.member_id}", _now(call)
+    return noted(entry_of(call.agent.source, Deed.MOVE_POINTS, subject, now, country=each.country, **about))
+
+
+def _which(call: Call | PersonCall, member_id: str) -> Which:
+    """The member's exchanges that the caller may see."""
+    if isinstance(call, PersonCall):
+        return Which(member_id, countries=countries_of(call.actor, Deed.SEE))
+    source = None if call.partner.may_see_others else call.partner.source
+    return Which(member_id, countries=call.partner.countries or None, source=source)
 
 
 def _is_open(call: Call | PersonCall, each: Exchange) -> bool:

@@ -7,7 +7,7 @@ from uuid import UUID
 from abacus.core.clock import Clock
 from abacus.exchanges.decide.contract import told_by
 from abacus.exchanges.decide.heard import Heard
-from abacus.platform.delivery.decide.signature import check_signature
+from abacus.platform.delivery.decide.signature import check_signed, signed_in
 
 
 class HeardBy(Protocol):
@@ -36,6 +36,7 @@ class Callbacks:
         """The names of headers are in small letters. Raises `BadSignature`, `NotOfContract` for what the contract does
         not have, and `Unavailable`.
         """
-        check_signature(await self._secrets_of(programme), headers, body, self._clock.now().timestamp())
+        signed = signed_in(headers, self._clock.now().timestamp())  # before anything is read
+        check_signed(await self._secrets_of(programme), signed, body)
         told = told_by(body)
         await self._heard_by.heard(programme, told.exchange_id, told.heard)

@@ -21,7 +21,7 @@ from abacus.exchanges.decide.turn import (
     settled,
     trail,
 )
-from abacus.exchanges.exchange_rows import Place, Step, listed, trail_of
+from abacus.exchanges.exchange_rows import Place, Step, Which, listed, trail_of
 from abacus.exchanges.hearing import Hearing
 from abacus.exchanges.settler import VersionOf
 from abacus.platform.postgres import Also, Pool, nothing_else, passing_failures
@@ -55,18 +55,10 @@ class ExchangeDeeds:
         until = reversible_until(exchange, await self._version_of(exchange.programme, exchange.version))
         return Told(exchange, turns, until if until is not None and until > self._clock.now() else None)
 
-    async def listed(
-        self,
-        most: int,
-        *,
-        member_id: str | None = None,
-        programme: str | None = None,
-        states: Sequence[State] | None = None,
-        after: Place | None = None,
-    ) -> list[Exchange]:
+    async def listed(self, most: int, which: Which, after: Place | None = None) -> list[Exchange]:
         """The newest first, or the next after a place in this order."""
         async with passing_failures():
-            return await listed(self._pool, most, member_id=member_id, programme=programme, states=states, after=after)
+            return await listed(self._pool, most, which, after)
 
     async def cancel(self, exchange: Exchange, agent: Agent, *, also: Also = nothing_else) -> Exchange:
         """Before it was sent; `also` is done with it. Raises `WrongState`."""

@@ -92,6 +92,18 @@ class ExchangeDesk(ExchangeDeeds):
         await self._entering.ask(exchange)
         return Quote(of, wish.direction, debit_and_credit, exchange.fee, usual, exchange)
 
+    async def misfit(self, programme: str, member_id: str, standings: Standings) -> str | None:
+        """Why nothing may come in for the member by the programme's rule. A member without points may be new."""
+        of, now = self._programme(programme), self._clock.now()
+        standing = standings.get(of.programme.program)
+        if standing is None and of.plan is None and of.misfit is None:
+            return None
+        try:
+            await self._check_member(of, member_id, standings, now)
+        except NotEligible as fault:
+            return str(fault)
+        return None
+
     async def convert(self, conversion: Conversion) -> Exchange:
         """See `Converter.convert`."""
         return await self._converter.convert(conversion)

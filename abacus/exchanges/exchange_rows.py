@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from abacus.exchanges.decide.caps import UNCOUNTED, MemberUse, Use
-from abacus.exchanges.decide.exchange import Exchange, State, Turn
+from abacus.exchanges.decide.exchange import ASKED, Exchange, State, Turn
 from abacus.exchanges.decide.programme import Direction
 from abacus.exchanges.decide.quote import Usual
 from abacus.platform.postgres import Connection, Pool
@@ -38,6 +38,18 @@ class Step(NamedTuple):
     before: Exchange
     after: Exchange
     turns: Sequence[Turn] = ()
+
+
+class Which(NamedTuple):
+    """The exchanges of a list: of a member, of a programme, in states, in countries, and asked for by a source. A quote
+    that nobody has converted is none.
+    """
+
+    member_id: str | None = None
+    programme: str | None = None
+    states: Sequence[State] = ASKED
+    countries: Sequence[str] | None = None
+    source: str | None = None
 
 
 class Place(NamedTuple):
@@ -132,6 +144,8 @@ _LIST: Final = Narrowed(
     member_id="member_id = :member_id",
     programme="programme = :programme",
     states="state = any(:states::text[])",
+    countries="country = any(:countries::text[])",
+    source="source = :source",
     quoted_at="(quoted_at, exchange_id) < (:quoted_at, :exchange_id::uuid)",
 )
 _OF_MEMBERS: Final = Statement(f"""
@@ -221,9 +235,11 @@ async def due(connection: Connection, programme: str, now: datetime, most: int) 
     return [exchange_of(row) for row in await connection.fetch(*_DUE(programme=programme, now=now, most=most))]
 
 
-async def due_of_ours(connection: Connection, programme: str, now: datetime, most: int) -> list[Exchange]:
+async def due_of_ours(
+    connection: Connection, programme: str, now: datetime, most: int, ours: Sequence[State] = OURS
+) -> list[Exchange]:
     """The same of those for which no partner is needed."""
-    states = [each.value for each in OURS]
+    states = [each.value for each in ours]
     statement = _DUE_OF_OURS(programme=programme, now=now, states=states, most=most)
     return [exchange_of(row) for row in await connection.fetch(*statement)]
 
@@ -233,20 +249,12 @@ async def trail_of(reader: Pool | Connection, exchange_id: UUID) -> list[Turn]:
     return [Turn(*row)._replace(state=State(row["state"])) for row in rows]
 
 
-async def listed(
-    reader: Pool | Connection,
-    most: int,
-    *,
-    member_id: str | None = None,
-    programme: str | None = None,
-    states: Sequence[State] | None = None,
-    after: Place | None = None,
-) -> list[Exchange]:
+async def listed(reader: Pool | Connection, most: int, which: Which, after: Place | None = None) -> list[Exchange]:
     """The newest first."""
     narrowed = {
-        "member_id": member_id,
-        "programme": programme,
-        "states": None if states is None else [each.value for each in states],
+        **which._asdict(),
+        "states": [each.value for each in which.states],
+        "countries": None if which.countries is None else [*which.countries],
         **({} if after is None else after._asdict()),
     }
     return [exchange_of(row) for row in await reader.fetch(*_LIST(narrowed, most=most))]

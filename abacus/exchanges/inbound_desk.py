@@ -48,6 +48,10 @@ class Takers(Protocol):
         """The member whose account it is, by its number; None where nobody has linked it."""
         ...
 
+    async def facts_of(self, partner: str, account: str, theirs: int) -> str:
+        """A keyed digest: nobody finds the account by it."""
+        ...
+
 
 class InboundDesk:
     """Every method raises `Unavailable` while the database is away."""
@@ -65,12 +69,13 @@ class InboundDesk:
         """Reserved, or dropped with its reason; what was asked for before stands. Raises `Reservation`."""
         now = self._clock.now()
         offered = [each for each in self._programmes().of_partner(partner) if _takes(each, now)]
-        asked = Asked(partner, id_, account, theirs)
+        facts = await self._takers.facts_of(partner, account, theirs)
+        asked = Asked(partner, id_, account, theirs, facts)
         before = await self.one(partner, id_)
         if before is None:
             drawn, programme = await self._drawn(asked, offered, now)
             before = await self._rows.enter(drawn, programme, lambda fault: _full(asked, programme, fault, now))
-        if before.fingerprint not in {"", asked.fingerprint}:
+        if before.fingerprint not in {"", asked.facts}:
             raise Reservation(before)
         return before
 
@@ -113,7 +118,7 @@ class InboundDesk:
         if not offered:
             tomb = buried(asked.partner, asked.id, now)
             return tomb._replace(
-                fingerprint=asked.fingerprint, theirs=asked.theirs, reason=Refusal.NOT_ELIGIBLE, detail=_NONE
+                fingerprint=asked.facts, theirs=asked.theirs, reason=Refusal.NOT_ELIGIBLE, detail=_NONE
             ), None
         programme = offered[0].programme
         unknown = against or Against(Refusal.ACCOUNT_UNKNOWN, "no member has linked this account")

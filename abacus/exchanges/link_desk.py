@@ -111,7 +111,8 @@ class LinkDesk:
             code_digest=None if code is None else code_digest(key, link_id, code),
             code_until=None if code is None else now + CODE_FOR,
         )
-        link = await self._store.ask(asked, wanted.account, by.source, now, self._did("link", asked, by))
+        also = self._did("link", asked, by, programme.country)
+        link = await self._store.ask(asked, wanted.account, by.source, now, also)
         if code is not None and link.link_id == link_id:
             await self._tell(link, code, programme)
         return link
@@ -124,7 +125,8 @@ class LinkDesk:
             raise LinkRefused(LinkFault.NO_LINK, f"the link with {link.shown} is {link.state}; ask for another one")
         programme, now = self.programme(link.programme), self._clock.now()
         await self._count(link.member_id)
-        verified, also = Verified(now, now + programme.cooling_off), self._did("verify-link", link, by)
+        verified = Verified(now, now + programme.cooling_off)
+        also = self._did("verify-link", link, by, programme.country)
         if code is not None:
             given = code_digest(await self._store.key(), link.link_id, code)
             return await self._store.try_code(link.link_id, given, verified, now, also)
@@ -133,11 +135,14 @@ class LinkDesk:
         said = await self._port_of(programme).verify(await self.account_of(link.link_id))
         if (refusal := REFUSALS.get(said)) is None:
             return await self._store.verify(link.link_id, verified, also)
-        return await self._store.end(link.link_id, Ending(LinkState.REFUSED, by.source, refusal.reason), now)
+        refused = self._did("verify-link", link, by, programme.country, refusal.reason)
+        return await self._store.end(link.link_id, Ending(LinkState.REFUSED, by.source, refusal.reason), now, refused)
 
     async def unlink(self, link: Link, by: Agent, reason: str = _UNLINKED) -> Link:
         """The link as it is then. Exchanges that are open go on."""
-        ending, also = Ending(LinkState.ENDED, by.source, reason), self._did("unlink", link, by, reason=reason)
+        country = (await self.countries([link])).get(link.programme)
+        also = self._did("unlink", link, by, country, reason)
+        ending = Ending(LinkState.ENDED, by.source, reason)
         return await self._store.end(link.link_id, ending, self._clock.now(), also)
 
     async def of_id(self, link_id: UUID) -> Link | None:
@@ -166,6 +171,10 @@ class LinkDesk:
         `check_usable` tells.
         """
         return await self._store.of_number(programme, number)
+
+    async def digest_of(self, place: str, number: str) -> bytes:
+        """Keyed: it tells numbers apart, and nobody finds one by it."""
+        return number_digest(await self._store.key(), place, number)
 
     async def account_of(self, link_id: UUID) -> Account:
         """The account of a link, ended or not."""
@@ -198,12 +207,13 @@ class LinkDesk:
         notice = Notice(link.member_id, f"exchange-code:{link.link_id}", self._clock.now(), 0, news)
         await self._notices.enter([notice], gathered_for=_AT_ONCE)
 
-    def _did(self, did: str, of: _Of, by: Agent, reason: str | None = None) -> Also:
+    def _did(self, did: str, of: _Of, by: Agent, country: str | None, reason: str | None = None) -> Also:
         """The entry of the log, of what a person of the house does."""
         if not (is_person(by.source) or is_login(by.source)):
             return nothing_else
         about, now = f"member:{of.member_id}", self._clock.now()
-        return noted(entry_of(by.source, Deed.MOVE_POINTS, about, now, did=did, of=of.programme, reason=reason))
+        said = {"did": did, "of": of.programme, "reason": reason}
+        return noted(entry_of(by.source, Deed.MOVE_POINTS, about, now, country=country, **said))
 
 
 def _new_code() -> str:

@@ -130,7 +130,9 @@ class Position(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[Answer]):
-    """A request before it is signed and sent, and the function that reads its answer."""
+    """A request before it is signed and sent, and the function that reads its answer. What may be done `once` is not
+    tried again while it is not known whether the API has done it.
+    """
 
     method: str
     path: str
@@ -139,6 +141,7 @@ class Call(Generic[Answer]):
     idempotency_keys: tuple[str, ...] = ()
     wait_s: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
+    once: bool = False
 
 
 def fixed(member_id: str, country: str, points: int, reason: str, program: str | None) -> dict[str, object]:

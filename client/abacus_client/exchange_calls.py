@@ -61,14 +61,14 @@ def undo(exchange_id: UUID | str, how: Literal["cancel", "reverse"]) -> Call[Exc
 
 
 def link(member_id: str, programme: str, number: str, name: str | None, *, send_code: bool) -> Call[AccountLink]:
-    """Asked for again, it is the same link."""
+    """Asked for again, it is the same link once it is verified, and else a new one with a new code."""
     body = named(programme=programme, number=number, name=name, send_code=send_code)
-    return Call("POST", _links_of(member_id), _link, as_json(body))
+    return Call("POST", _links_of(member_id), _link, as_json(body), once=send_code)
 
 
 def verify(member_id: str, link_id: UUID | str, code: str | None) -> Call[AccountLink]:
     path = f"{_links_of(member_id)}/{part(str(link_id))}/verify"
-    return Call("POST", path, _link, as_json(named(code=code)))
+    return Call("POST", path, _link, as_json(named(code=code)), once=code is not None)
 
 
 def unlink(member_id: str, link_id: UUID | str) -> Call[AccountLink]:

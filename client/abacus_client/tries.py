@@ -61,9 +61,10 @@ class Tries(Generic[Answer]):
             return None
         self._failures += 1
         problem = problem_of(outcome)
-        wait_s = self._policy.wait(problem, self._failures, self._waited_s, self._rng)
+        cause = outcome if isinstance(outcome, httpx.RequestError) else None
+        is_over = self._call.once and cause is not None
+        wait_s = None if is_over else self._policy.wait(problem, self._failures, self._waited_s, self._rng)
         if wait_s is None:
-            cause = outcome if isinstance(outcome, httpx.RequestError) else None
             raise error_of(problem, self._call.idempotency_keys) from cause
         self._waited_s += wait_s
         return wait_s

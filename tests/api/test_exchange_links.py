@@ -1,91 +1,48 @@
 """A member's links to partners, over HTTP."""
 
 from collections.abc import AsyncIterator
-from typing import Final
+from typing import Final, NamedTuple
 
 import httpx
+import orjson
 import pytest
 
 from abacus.api import exchange_links
-from abacus.api.auth import Access
-from abacus.api.guarded_app import guarded_app
 from abacus.core.clock import SystemClock
 from abacus.exchanges.types import Match
-from abacus.intake.partners.decide.partner import LIVE_KEY
-from abacus.intake.partners.directory import Directory
-from abacus.intake.partners.signing_secrets import SigningSecrets
-from abacus.intake.partners.store import PartnerStore
-from abacus.ledger.types.limits import Limits
-from abacus.people.directory import PeopleDirectory
-from abacus.people.store.people import PeopleStore
-from abacus.platform.encryption import Secrets
-from abacus.platform.health import Health
+from abacus.people.store.audit import log
 from abacus.platform.postgres import Pool
-from abacus.platform.rate_limits.limiter import RateLimiter
-from abacus.platform.rate_limits.store import BucketStore
-from abacus.platform.rooms import Rooms
 from abacus.pricing.store.cards import CardStore
-from tests.support.exchanges import CARDS, NOW, AskedPartner, Told, a_partner, enter_partner, linking, run_programme
+from tests.support.exchange_door import ExchangeDoor, exchange_door
+from tests.support.exchanges import CARDS, NOW, AskedPartner, Told, enter_partner, linking, run_programme
 from tests.support.fixed_clock import FixedClock
-from tests.support.staff import hire
 
-CLOCK: Final = SystemClock()
 LINKS: Final = "/v1/members/bob/links"
 ASK: Final = {"programme": "skymiles", "number": "SKY 1234 5678", "name": "Bob Tan"}
 
 
-class Door:
-    """The routes of links, the partner that is asked, what members are told, and callers."""
+class Door(NamedTuple):
+    """Who calls, the partner that is asked, and what members are told."""
 
-    def __init__(self, app: object, pool: Pool, people: PeopleDirectory, partner: AskedPartner, told: Told) -> None:
-        self.partner = partner
-        self.told = told
-        self._app = app
-        self._pool = pool
-        self._people = people
-        self.opened: list[httpx.AsyncClient] = []
+    callers: ExchangeDoor
+    partner: AskedPartner
+    told: Told
 
-    async def app(self, name: str, *, may_spend: bool = True) -> httpx.AsyncClient:
-        """A partner that has made an app for members."""
-        key = LIVE_KEY.new()
-        await PartnerStore(self._pool, CLOCK).create(
-            a_partner(name, CLOCK)._replace(may_spend=may_spend), Limits(), key
-        )
-        return self._caller(key.text)
+    async def app(self, name: str, *, may_spend: bool = True, may_adjust: bool = False) -> httpx.AsyncClient:
+        return await self.callers.partner(name, may_spend=may_spend, may_adjust=may_adjust)
 
     async def person(self, name: str, *roles: str) -> httpx.AsyncClient:
-        token = await hire(self._pool, name, *roles)
-        await self._people.refresh()
-        return self._caller(token)
-
-    def _caller(self, key: str) -> httpx.AsyncClient:
-        transport = httpx.ASGITransport(self._app)  # type: ignore[arg-type]  # an ASGI application
-        headers = {"Authorization": f"Bearer {key}"}
-        self.opened.append(httpx.AsyncClient(transport=transport, base_url="http://house", headers=headers))
-        return self.opened[-1]
+        return await self.callers.person(name, *roles)
 
 
 @pytest.fixture
 async def door(pool: Pool) -> AsyncIterator[Door]:
     await CardStore(pool).publish(CARDS["SG"].card, by="ann", now=NOW)
-    await enter_partner(pool, CLOCK)
+    await enter_partner(pool, SystemClock())
     partner, told = AskedPartner(), Told()
     desk = linking(pool, FixedClock(NOW), await run_programme(pool), partner=partner, told=told)
-    people, limiter = PeopleDirectory(PeopleStore(pool, CLOCK), CLOCK), RateLimiter(BucketStore(pool), CLOCK)
-    access = Access(
-        clock=CLOCK,
-        directory=Directory(PartnerStore(pool, CLOCK), CLOCK),
-        people=people,
-        signing_secrets=SigningSecrets(Secrets.of(None)),
-        limiter=limiter,
-        rooms=Rooms(desk),
-    )
-    served = guarded_app("Links", "Accounts at partners.", [exchange_links.router], access, Health([]), keys="a key")
-    opened = Door(served, pool, people, partner, told)
-    yield opened
-    for each in opened.opened:
-        await each.aclose()
-    await limiter.close()
+    async with exchange_door(pool, [exchange_links.router], desk) as callers:
+        yield Door(callers, partner, told)
 
 
 def problem(answer: httpx.Response) -> tuple[int, str]:
@@ -154,3 +111,31 @@ async def test_who_may_link_and_who_sees_what(door: Door) -> None:
     assert problem(await app.delete(one.replace("bob", "kim"))) == (404, "not-found")
     assert problem(await eli.delete(one)) == (404, "not-found")
     assert (await ann.delete(one)).json()["status"] == "ended"
+
+
+async def test_a_link_is_changed_by_who_asked_for_it(door: Door) -> None:
+    app, other, house = await door.app("app"), await door.app("other"), await door.app("house", may_adjust=True)
+    one = f"{LINKS}/{(await app.post(LINKS, json=ASK)).json()['link_id']}"
+    assert len((await other.get(LINKS)).json()["links"]) == 1
+    for refused in (await other.delete(one), await other.post(f"{one}/verify", json={"code": "123456"})):
+        assert problem(refused) == (403, "adjustments-not-allowed")
+    assert (await house.delete(one)).json()["status"] == "ended"
+
+
+async def test_what_a_person_does_to_a_link_is_in_the_log_of_its_country(door: Door, pool: Pool) -> None:
+    ann = await door.person("ann", "support:SG")
+    door.partner.says = Match.NONE
+    one = f"{LINKS}/{(await ann.post(LINKS, json=ASK)).json()['link_id']}"
+    assert (await ann.post(f"{one}/verify", json={})).json()["status"] == "refused"
+    door.partner.says = Match.MATCH
+    two = f"{LINKS}/{(await ann.post(LINKS, json=ASK)).json()['link_id']}"
+    await ann.post(f"{two}/verify", json={})
+    await ann.delete(two)
+    said = [orjson.loads(each.details) for each in await log(pool, subjects=["member:bob"], countries=["SG"])]
+    assert sorted((each["did"], each.get("reason", "")) for each in said) == [
+        ("link", ""),
+        ("link", ""),
+        ("unlink", "unlinked"),
+        ("verify-link", ""),
+        ("verify-link", "account-unknown"),
+    ]

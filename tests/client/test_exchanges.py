@@ -9,8 +9,9 @@ from uuid import UUID
 import httpx
 import pytest
 
+from abacus_client import Unavailable
 from tests.client.asking import EitherClient, ask, listed
-from tests.client.scripted import ScriptedApi
+from tests.client.scripted import ScriptedApi, problem
 
 ID = "03d1a7f0-51b8-8b44-9f2b-1c9f6d1f2a35"
 AT = "2026-11-28T09:00:00+00:00"
@@ -165,3 +166,19 @@ async def test_a_trail_and_a_statement_are_read(api: ScriptedApi) -> None:
     assert [each.state for each in (await ask(client.exchange, ID)).trail] == ["held"]
     statement = await ask(client.exchange_statement, "skymiles", date(2026, 11, 28))
     assert (statement.date, statement.sums.credit, statement.lines[0].id) == (date(2026, 11, 28), 1500, "T/1")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda of: ask(of.link_account, "bob", "skymiles", "12345678", send_code=True),
+        lambda of: ask(of.verify_link, "bob", ID, code="012345"),
+    ],
+)
+async def test_what_uses_up_a_code_is_not_done_again_while_nobody_knows_whether_it_was_done(
+    api: ScriptedApi, call: Callable[[EitherClient], Awaitable[Any]]
+) -> None:
+    api.answers(problem(503, "unavailable"), httpx.ReadTimeout("slow"))
+    with pytest.raises(Unavailable):
+        await call(api.client())
+    assert len(api.requests) == 2

@@ -6,8 +6,11 @@ from uuid import uuid4
 
 import pytest
 
+from abacus.documents.decide.states import Act
+from abacus.documents.stated import Change
 from abacus.exchanges.decide.exchange import State, inbound_id
 from abacus.exchanges.decide.programme import Direction
+from abacus.exchanges.programme_store import ProgrammeStore
 from abacus.exchanges.reviews import ApprovedReviews
 from abacus.people.store.approvals import Approvals
 from abacus.platform.postgres import Pool
@@ -67,6 +70,8 @@ async def test_what_is_open_by_state_and_age(opened: Desk) -> None:
     assert (of["aside"], of["late"], of["breaks"], [each["programme"] for each in of["low"]]) == (1, 1, 1, ["skymiles"])
     for who, typed, finds in ((sue, str(aside.exchange_id), True), (sue, "T-9", True), (eli, "T-9", False)):
         assert ("exchange with skymiles" in (await who.twin(f"/search?q={typed}")).text) is finds
+    await ProgrammeStore(opened.pool).move("skymiles", None, Act.END, Change("person:ann", now, "so"))
+    assert "exchange with skymiles" in (await sue.twin("/search?q=T-9")).text
 
 
 async def test_what_was_set_aside_is_settled_with_a_reason(opened: Desk) -> None:

@@ -24,7 +24,7 @@ from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.ledger.types.limits import Limits
 from abacus.people.directory import PeopleDirectory
 from abacus.people.store.people import PeopleStore
-from abacus.platform.delivery.decide.signature import new_secret, signed_headers
+from abacus.platform.delivery.decide.signature import BadSignature, new_secret, signed_headers
 from abacus.platform.encryption import Secrets
 from abacus.platform.health import Health
 from abacus.platform.postgres import Pool
@@ -148,6 +148,16 @@ async def test_no_other_route_is_open_without_a_key(pool: Pool) -> None:
             answer = await caller.post(path)
             assert answer.status_code in {401, 404}
         assert (await told(caller, message())).status_code == 404  # no exchanges are open there
+
+
+async def test_what_is_not_signed_now_makes_the_house_read_nothing(listener: Listener) -> None:
+    async def never(_: str) -> Sequence[str]:
+        raise AssertionError("secrets were read")
+
+    callbacks, old = Callbacks(never, listener, CLOCK), int((NOW - timedelta(hours=1)).timestamp())
+    for headers in ({}, signed_headers([SECRET], "msg_1", old, message())):
+        with pytest.raises(BadSignature):
+            await callbacks.take("skymiles", headers, message())
 
 
 # --- The secrets that both share ---

@@ -7,6 +7,7 @@ from uuid import UUID
 import pytest
 
 from abacus.core.errors import Absent
+from abacus.engage.asking.types import Standing
 from abacus.exchanges.decide.exchange import State
 from abacus.exchanges.decide.inbound import Against, Refusal, Taker
 from abacus.exchanges.decide.programme import Caps, Direction, Programme
@@ -21,6 +22,7 @@ from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from tests.support.exchange_house import ExchangeHouse
 from tests.support.exchanged import skymiles
+from tests.support.exchanges import programme
 from tests.support.memory_queue import MemoryQueue
 from tests.support.rewards import CARDS, give_points
 
@@ -43,6 +45,9 @@ class Counter:
         if account == "4712":
             return Against(Refusal.NOT_ELIGIBLE, "the link is too new")
         return Taker(UUID(int=2), "bob") if account == "4711" else None
+
+    async def facts_of(self, partner: str, account: str, theirs: int) -> str:
+        return f"{partner} {account} {theirs}"
 
     async def _posted(self, keys: Collection[str]) -> Collection[str]:
         return (await LedgerReader(self.house.pool).claims_of(keys)).keys()
@@ -132,6 +137,17 @@ async def test_a_refusal_is_for_ever(pool: Pool, account: str, theirs: int, reas
     assert committed.state is State.DROPPED
     await at.house.later()
     assert len(at.queue) == 0
+
+
+async def test_nothing_comes_in_for_a_member_whom_the_programme_is_not_for(pool: Pool) -> None:
+    await give_points(pool, ["bob"], 1000)
+    regulars = programme(when={"operator": "eq", "lhs": "segment.regulars", "rhs": True})
+    house, open_to_all = ExchangeHouse(pool, regulars), ExchangeHouse(pool)
+    bob, kim = await house.standings("bob"), dict[str, Standing]()
+    assert "for nobody now" in str(await house.desk.misfit("skymiles", "bob", bob))
+    assert "has no points" in str(await house.desk.misfit("skymiles", "kim", kim))
+    assert await open_to_all.desk.misfit("skymiles", "bob", bob) is None
+    assert await open_to_all.desk.misfit("skymiles", "kim", kim) is None, "its first points may come this way"
 
 
 async def test_what_is_cancelled_or_left_counts_no_more(pool: Pool) -> None:

@@ -127,7 +127,7 @@ async def test_attempts_are_limited_by_member_and_by_number(pool: Pool) -> None:
 
 
 async def test_no_link_is_made_at_a_programme_that_is_not_there(pool: Pool) -> None:
-    desk = linking(pool, FixedClock(NOW - timedelta(days=9)), programme())
+    desk = linking(pool, FixedClock(NOW - timedelta(days=50)), programme())
     for name in ("skymiles", "nothing"):
         assert await refused(desk.ask("bob", Wanted(name, ACCOUNT), APP)) is LinkFault.NO_PROGRAMME
 

@@ -58,6 +58,7 @@ class ExchangeHouse:
         self.partner = partner or MemoryPartner()
         self.room = MOST
         self.is_restored = False
+        self.is_paused = False
         self.incoming: Incoming | None = None
         self.reviews: Reviews | None = None
         self.ended: dict[UUID, str] = {}
@@ -102,7 +103,10 @@ class ExchangeHouse:
         return Reached(self.partner, lambda: self.room)
 
     def may_begin(self, programme: str, now: datetime) -> bool:
-        return programme in self.programmes().by_name and now < self.programme.ends_at
+        return not self.is_paused and programme in self.programmes().by_name and now < self.programme.ends_at
+
+    async def is_over(self, programme: str, now: datetime) -> bool:
+        return programme not in self.programmes().by_name or now >= self.programme.ends_at
 
     async def is_stopped(self) -> bool:
         return self.is_restored

@@ -39,7 +39,7 @@ SKYMILES: Final[Mapping[str, Any]] = {
     "name": "skymiles",
     "country": "SG",
     "timezone": "Asia/Singapore",
-    "starts_at": (NOW - DAY).isoformat(),
+    "starts_at": (NOW - 40 * DAY).isoformat(),
     "ends_at": (NOW + 30 * DAY).isoformat(),
     "partner": "skyline",
     "program": "GRP",

@@ -29,7 +29,7 @@ async def quote_exchange(
         raise Refused("say --points or --target")
     async with exchange_counter() as counter:
         of = counter.desk.programmes().by_name.get(programme)
-        counter.at.check(Deed.SEE, of.programme.country if of is not None else None)
+        counter.at.check(Deed.MOVE_POINTS, of.programme.country if of is not None else None)
         wish = Wish(member, programme, direction, points, target)
         quoted = await counter.desk.quote(wish, await counter.standings(member), counter.at.actor.agent)
     fee = f" and a fee of {quoted.fee:,}" if quoted.fee else ""

@@ -51,6 +51,7 @@ HOLDING: Final = (
     State.CANCELLED,
 )
 UNSETTLED: Final = (*HOLDING, State.REVERSING, State.TAKEN_BACK, State.COMMITTED)  # points are still to be moved
+ASKED: Final = tuple(each for each in State if each is not State.QUOTED)  # a quote alone is no exchange
 ENDED: Final = (State.CAPTURED, State.RELEASED, State.REVERSED, State.AWARDED, State.DROPPED)
 
 

@@ -9,7 +9,6 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from abacus.core.ids import fingerprint
 from abacus.exchanges.decide.exchange import Exchange, State, inbound_id
 from abacus.exchanges.decide.programme import Direction, Programme
 
@@ -41,16 +40,15 @@ class Ended(StrEnum):
 
 
 class Asked(NamedTuple):
-    """A reservation as the partner asks for it: `theirs` of its points are given."""
+    """A reservation as the partner asks for it: `theirs` of its points are given. `facts` tell it from another one of
+    the same id, and betray no account.
+    """
 
     partner: str
     id: str
     account: str  # its number
     theirs: int
-
-    @property
-    def fingerprint(self) -> str:
-        return fingerprint([self.account, str(self.theirs)])
+    facts: str
 
     @property
     def exchange_id(self) -> UUID:
@@ -156,7 +154,7 @@ def _row(asked: Asked, programme: Programme, taker: Taker, now: datetime) -> Exc
         country=programme.country,
         link_id=taker.link_id,
         theirs=asked.theirs,
-        fingerprint=asked.fingerprint,
+        fingerprint=asked.facts,
     )
 
 

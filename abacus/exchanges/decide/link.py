@@ -19,7 +19,7 @@ CODE_FOR: Final = timedelta(minutes=10)
 MOST_TRIES: Final = 5  # of a code
 _SHORT: Final = 8  # of a shorter number fewer characters are shown
 _DIGEST_BYTES: Final = 32
-_APART: Final = re.compile(r"[ ._-]")
+_APART: Final = re.compile(r"[ -]")
 
 
 class LinkState(StrEnum):

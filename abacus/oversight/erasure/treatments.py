@@ -79,7 +79,7 @@ _DELETE_QUOTES: Final = Statement(f"""
 delete from exchange where member_id = :member_id and state = '{State.QUOTED}'
 """)
 _RENAME_EXCHANGES: Final = Statement(f"""
-update exchange set member_id = :pseudonym, detail = case when detail is not null then '{ERASED}' end
+update exchange set member_id = :pseudonym, fingerprint = '', detail = case when detail is not null then '{ERASED}' end
 where member_id = :member_id
 """)
 _RENAME_TURNS: Final = Statement(f"""

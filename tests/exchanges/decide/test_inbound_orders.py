@@ -23,7 +23,7 @@ from abacus.exchanges.decide.inbound import (
 from tests.exchanges.decide.test_orders import can_come_to, walk
 from tests.support.exchanged import NOW, SKYMILES
 
-_ASKED: Final = Asked("skylines", "T-1", "4711", 1000)
+_ASKED: Final = Asked("skylines", "T-1", "4711", 1000, "4711 1000")
 _LATER: Final = NOW + 2 * SKYMILES.late_after
 _KEPT: Final = frozenset({State.COMMITTED, State.AWARDED})
 

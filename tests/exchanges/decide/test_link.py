@@ -58,6 +58,7 @@ def test_a_link_may_be_used_from_the_end_of_its_cooling_off() -> None:
 def test_a_number_is_the_same_however_its_parts_are_kept_apart_and_another_at_another_programme() -> None:
     digest = number_digest(b"k", "skymiles", "AB-1234 5678")
     assert digest == number_digest(b"k", "skymiles", "ab12345678")
+    assert number_digest(b"k", "skymiles", "j.tan@mail") != number_digest(b"k", "skymiles", "jtan@mail")
     assert digest != number_digest(b"k", "bankpoints", "ab12345678") != number_digest(b"l", "bankpoints", "ab12345678")
 
 

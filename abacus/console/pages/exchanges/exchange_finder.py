@@ -31,8 +31,8 @@ async def _ids(call: Call, text: str) -> set[UUID]:
         return {UUID(text)}
     except ValueError:
         pass
-    in_force = await ProgrammeStore(call.reading.pool).in_force(call.now)
-    return {inbound_id(partner, text) for partner in {each.partner for each in in_force}}
+    partners = await ProgrammeStore(call.reading.pool).partners()
+    return {inbound_id(partner, text) for partner in set(partners.values())}
 
 
 def _found(row: ExchangeRow) -> Found:

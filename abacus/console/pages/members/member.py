@@ -29,8 +29,7 @@ from abacus.engage.campaigns.progress_rows import MemberProgress
 from abacus.engage.journeys.member_visits import MemberVisit
 from abacus.engage.notify.notifications import MemberMessage
 from abacus.engage.notify.withheld import Withheld
-from abacus.exchanges.decide.exchange import State
-from abacus.exchanges.exchange_rows import listed
+from abacus.exchanges.exchange_rows import Which, listed
 from abacus.intake.partners.members import AccountAsOf
 from abacus.ledger.types.movement import Hold
 from abacus.ledger.types.positions import read_positions
@@ -158,9 +157,9 @@ async def member(call: Call) -> MemberPage:
 async def _exchanges(call: Call, member_id: str) -> Sequence[ExchangeRow]:
     """The newest in countries that are open to the person."""
     async with passing_failures():
-        found = await listed(call.reading.pool, _MOST_EXCHANGES, member_id=member_id)
-    shown = [each for each in found if each.state is not State.QUOTED and call.may(Deed.SEE, each.country)]
-    return [row_of(each, call.now) for each in shown]
+        which = Which(member_id, countries=call.countries(Deed.SEE))
+        found = await listed(call.reading.pool, _MOST_EXCHANGES, which)
+    return [row_of(each, call.now) for each in found]
 
 
 def _rows(

@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from abacus.core.errors import AbacusError
 from abacus.core.webhook_secret import PREFIX
@@ -39,8 +39,16 @@ def signed_headers(secrets_: Sequence[str], message_id: str, timestamp: int, bod
     }
 
 
-def check_signature(secrets_: Sequence[str], headers: Mapping[str, str], body: bytes, now_s: float) -> None:
-    """The names of headers are in small letters. Raises `BadSignature`."""
+class Signed(NamedTuple):
+    """What the headers of a message say of its signature."""
+
+    message_id: str
+    timestamp: int
+    signatures: str
+
+
+def signed_in(headers: Mapping[str, str], now_s: float) -> Signed:
+    """The names of headers are in small letters. Raises `BadSignature` where one is missing, or its time is over."""
     message_id, timestamp = headers.get("webhook-id"), headers.get("webhook-timestamp")
     signatures = headers.get("webhook-signature")
     if not message_id or not timestamp or not signatures:
@@ -49,7 +57,17 @@ def check_signature(secrets_: Sequence[str], headers: Mapping[str, str], body: b
         raise BadSignature("webhook-timestamp is not a time in whole seconds since 1970")
     if abs(now_s - int(timestamp)) > _TOLERANCE_S:
         raise BadSignature("webhook-timestamp is more than 5 minutes away from the receiver's time")
-    expected = [sign(secret, message_id, int(timestamp), body).encode() for secret in secrets_]
-    given = signatures.encode().split(b" ")[:_MOST_SIGNATURES]
+    return Signed(message_id, int(timestamp), signatures)
+
+
+def check_signature(secrets_: Sequence[str], headers: Mapping[str, str], body: bytes, now_s: float) -> None:
+    """The names of headers are in small letters. Raises `BadSignature`."""
+    check_signed(secrets_, signed_in(headers, now_s), body)
+
+
+def check_signed(secrets_: Sequence[str], signed: Signed, body: bytes) -> None:
+    """Raises `BadSignature`."""
+    expected = [sign(secret, signed.message_id, signed.timestamp, body).encode() for secret in secrets_]
+    given = signed.signatures.encode().split(b" ")[:_MOST_SIGNATURES]
     if not any(hmac.compare_digest(one, other) for one in expected for other in given):
         raise BadSignature("webhook-signature does not fit the id, the timestamp and the body")
