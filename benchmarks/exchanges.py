@@ -260,11 +260,15 @@ async def _by_file(
     async def programmes() -> list[Programme]:
         return [programme]
 
+    async def is_stopped() -> bool:
+        return False
+
     async def step() -> None:
         async with pool.acquire() as connection:
             done = 1
             while done:
-                keeper = FileKeeper(rows, programmes, accounts, house.hearing.tell, house.clock)
+                tell, clock = house.hearing.tell, house.clock
+                keeper = FileKeeper(rows, programmes, accounts, tell, clock, is_stopped=is_stopped)
                 done = await keeper.step(connection)
 
     try:

@@ -37,7 +37,7 @@ from abacus.exchanges.settler import MovesBeside, VersionOf, entry_of
 from abacus.ledger.types.movement import Decline, Declined, Moved, Movement
 from abacus.ledger.types.port import Status, Unpostable
 from abacus.platform.gatherer import Gatherer, PendingRequest
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
 
 GATHER_S: Final = 0.003
 MOST_TOGETHER: Final = 250
@@ -79,6 +79,7 @@ class Conversion(NamedTuple):
     key: str
     agent: Agent
     member_id: str | None = None  # whose quote it has to be, where the caller says so
+    also: Also = nothing_else  # done with it
 
 
 # Why quotes are good no more for another reason than their time: by their ids. Raises `Unavailable`.
@@ -90,6 +91,7 @@ class _Wanted(NamedTuple):
     quote: Exchange
     after: Exchange
     programme: Programme
+    also: Also
 
     @property
     def money(self) -> Decimal:
@@ -156,7 +158,7 @@ class Converter:
             after = asked(quote, programme, each.request.key, each.request.agent, now)
             hold = hold_of(after)
             if hold.key not in wanted:
-                wanted[hold.key] = _Wanted(quote, after, programme)
+                wanted[hold.key] = _Wanted(quote, after, programme, each.request.also)
             waiting.setdefault(hold.key, []).append(each)
         if wanted:
             rows = _Rows(wanted, self._clock)
@@ -198,10 +200,11 @@ class _Rows:
 
     async def admit(self, connection: Connection, movements: Sequence[Movement]) -> Mapping[str, Declined]:
         some = {each.key: self._wanted[each.key] for each in movements}
-        self._standings = await locked_standings(connection, {each.quote.programme for each in some.values()})
+        standings = await locked_standings(connection, {each.quote.programme for each in some.values()})
+        self._standings = {**self._standings, **standings}  # slices are worked in side by side
         quotes = await locked(connection, [each.quote.exchange_id for each in some.values()])
         rooms = await rooms_of(connection, [(each.after, each.programme) for each in some.values()], self._clock.now())
-        balances = {name: standing.balance for name, standing in self._standings.items()}
+        balances = {name: standing.balance for name, standing in standings.items()}
         refused = {}
         for key, each in some.items():
             self.faults.pop(key, None)
@@ -232,6 +235,8 @@ class _Rows:
             for use in uses_of(each.after, each.programme.timezone):
                 more[use] = more.get(use, 0) + each.after.points
         await add_uses(connection, more)
+        for each in held:
+            await each.also(connection)
 
 
 def _check_quoted(quote: Exchange, now_there: Mapping[UUID, Exchange]) -> None:

@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final, NamedTuple, Protocol
 from uuid import UUID
 
@@ -17,8 +18,9 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.exchanges.decide.exchange import Exchange, State
 from abacus.exchanges.decide.heard import Heard
-from abacus.exchanges.decide.turn import Act, act, later, trail, unlinked, woken
-from abacus.exchanges.exchange_rows import Step, due, due_of_ours, due_programmes, forget_quotes, write
+from abacus.exchanges.decide.programme import Programme
+from abacus.exchanges.decide.turn import Act, Reason, act, called_off, later, trail, unlinked, woken
+from abacus.exchanges.exchange_rows import OURS, Step, due, due_of_ours, due_programmes, forget_quotes, write
 from abacus.exchanges.hearing import Hearing, Said
 from abacus.exchanges.metrics import ASKING_SECONDS, SILENT
 from abacus.exchanges.settler import BY, VersionOf
@@ -62,6 +64,10 @@ class Lines(Protocol):
 
     def may_begin(self, programme: str, now: datetime) -> bool:
         """Whether exchanges that were not sent yet are sent: the programme is in force, and not paused."""
+        ...
+
+    async def is_over(self, programme: str, now: datetime) -> bool:
+        """Whether they never will be: it is not paused, it has ended. Raises `Unavailable`."""
         ...
 
     async def is_stopped(self) -> bool:
@@ -112,6 +118,7 @@ class Exchanger:
         self._health = health
         self._under_way: dict[str, set[asyncio.Task[None]]] = {}
         self._purged_at: dict[str, datetime] = {}
+        self._seen: dict[str, frozenset[int]] = {}  # the versions of a programme's exchanges that were due
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop` is set; what is under way then is brought to its end."""
@@ -136,24 +143,31 @@ class Exchanger:
     async def carry(self, programme: str) -> int:
         """A round of a programme; returns how many exchanges it took. Raises `Unavailable`."""
         now = self._clock.now()
-        reached = None if await self._lines.is_stopped() else await self._lines.reach(programme)
+        is_stopped = await self._lines.is_stopped()
+        reached = None if is_stopped else await self._lines.reach(programme)
+        is_over = not is_stopped and await self._lines.is_over(programme, now)
         room = 0 if reached is None else min(reached.room(), MOST)
         SILENT.labels(programme).set(reached is not None and room < MOST)
-        taken = await self._take(programme, now, room)
+        taken = await self._take(programme, now, room, is_over=is_over)
         by: dict[Act | None, list[Exchange]] = {}
         for each in taken:
             by.setdefault(act(each), []).append(each)
         asked = [each for which in _ASKS for each in by.get(which, ())]
         settled = [Step(each, each) for which in _SETTLES for each in by.get(which, ())]
-        if settled:
-            await self._hearing.take(settled)
-        if reviewed := by.get(Act.REVIEW):
-            await self._hearing.take(await self._reviews.looked_at(reviewed, now))
-        if incoming := [each for each in taken if each.state in _INCOMING]:
-            await self._incoming.carry(incoming)
+        parts = list[Callable[[], Awaitable[None]]]()
         if asked and reached is not None:
-            await self._ask(reached, asked)
+            parts.append(partial(self._ask, reached, asked))
+        if settled:
+            parts.append(partial(self._hearing.take, settled))
+        if reviewed := by.get(Act.REVIEW):
+            parts.append(partial(self._review, reviewed, now))
+        if incoming := [each for each in taken if each.state in _INCOMING]:
+            parts.append(partial(self._incoming.carry, incoming))
+        await _each(parts)
         return len(taken)
+
+    async def _review(self, some: Sequence[Exchange], now: datetime) -> None:
+        await self._hearing.take(await self._reviews.looked_at(some, now))
 
     async def _due(self) -> list[str]:
         async with passing_failures():
@@ -183,17 +197,27 @@ class Exchanger:
                 while await forget_quotes(self._pool, name, now - _QUOTES_KEPT, MOST) == MOST:
                     pass
 
-    async def _take(self, programme: str, now: datetime, room: int) -> list[Exchange]:
-        """Exchanges for which something is due, as they are once it is begun; `room` of them may need the partner."""
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            rows = await due(connection, programme, now, room) if room else []
-            if room < MOST:
-                known = {each.exchange_id for each in rows}
-                ours = await due_of_ours(connection, programme, now, MOST)
-                rows += [each for each in ours if each.exchange_id not in known]
-            steps = [await self._woken(each, now) for each in rows]
-            await self._lease(connection, steps, now)
-        return [each.after for each in steps if each.after.due_at is not None and each.after.due_at <= now]
+    async def _take(self, programme: str, now: datetime, room: int, *, is_over: bool) -> list[Exchange]:
+        """Exchanges for which something is due, as they are once it is begun; `room` of them may need the partner.
+
+        Versions are read while no connection is held: who holds one and waits for another waits for itself.
+        """
+        ours = (*OURS, State.HELD) if is_over else OURS
+        while True:
+            seen = self._seen.get(programme, frozenset())
+            versions = {each: await self._version_of(programme, each) for each in seen}
+            async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+                rows = await due(connection, programme, now, room) if room else []
+                if room < MOST:
+                    known = {each.exchange_id for each in rows}
+                    more = await due_of_ours(connection, programme, now, MOST, ours)
+                    rows += [each for each in more if each.exchange_id not in known]
+                new = {each.version for each in rows} - versions.keys()
+                if not new:
+                    steps = [self._woken(each, now, versions[each.version], is_over=is_over) for each in rows]
+                    await self._lease(connection, steps, now)
+                    return [each.after for each in steps if each.after.due_at is not None and each.after.due_at <= now]
+            self._seen[programme] = seen | new
 
     async def _lease(self, connection: Connection, steps: Sequence[Step], now: datetime) -> None:
         until = now + LEASE
@@ -205,12 +229,15 @@ class Exchanger:
         ]
         await write(connection, leased)
 
-    async def _woken(self, each: Exchange, now: datetime) -> Step:
-        if each.state is State.HELD and not self._lines.may_begin(each.programme, now):
-            return Step(each, later(each, now + _NOT_NOW))
+    def _woken(self, each: Exchange, now: datetime, programme: Programme, *, is_over: bool) -> Step:
         if each.state is State.RESERVED:
             return Step(each, each)
-        after = woken(each, now, await self._version_of(each.programme, each.version))
+        if each.state is not State.HELD or self._lines.may_begin(each.programme, now):
+            after = woken(each, now, programme)
+        elif is_over:
+            after = called_off(each, now, Reason.PROGRAMME_OVER)
+        else:
+            return Step(each, later(each, now + _NOT_NOW))
         told = trail(each, after, now, BY)
         return Step(each, after, [told] if told else [])
 
@@ -238,6 +265,20 @@ class Exchanger:
         after = unlinked(each, now)
         told = trail(each, after, now, BY)
         return Step(each, after, [told] if told else [])
+
+
+async def _each(parts: Sequence[Callable[[], Awaitable[None]]]) -> None:
+    """What is away for one part holds up no other. Raises `Unavailable` at the end."""
+    away = list[Unavailable]()
+    for part in parts:
+        try:
+            await part()
+        except Unavailable as error:
+            away.append(error)
+    for each in away[1:]:
+        log.warning("exchanges of a programme are not gone on with", away=each)
+    if away:
+        raise away[0]
 
 
 async def _asked(port: PartnerPort, each: Exchange, accounts: Mapping[UUID, Account]) -> Heard:

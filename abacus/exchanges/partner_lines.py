@@ -71,6 +71,10 @@ class PartnerLines:
         found = self._programmes().by_name.get(programme)
         return found is not None and found.programme.starts_at <= now < found.programme.ends_at
 
+    async def is_over(self, programme: str, now: datetime) -> bool:
+        """Raises `Unavailable`."""
+        return not self.may_begin(programme, now) and await self._versions.is_over(programme, now)
+
     async def is_stopped(self) -> bool:
         """Looks every half minute. Raises `Unavailable`."""
         now = self._clock.now()

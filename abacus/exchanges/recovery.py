@@ -1,6 +1,6 @@
 """After the house was restored: what partners have credited since the backup is read from their statements, and an id
 that the house has lost becomes a hold and a capture. Where the member's points are gone since, or the partner does not
-say whose it was, it is a break.
+say whose it was, or says what cannot be, it is a break.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from uuid import UUID
 import structlog
 
 from abacus.core.clock import Clock
-from abacus.core.errors import Refused, Unavailable
+from abacus.core.errors import LineStopped, Refused, Unavailable
 from abacus.exchanges.books.desk import BooksDesk
 from abacus.exchanges.decide.caps import Use, uses_of
 from abacus.exchanges.decide.exchange import Exchange, Turn
@@ -20,11 +20,11 @@ from abacus.exchanges.decide.matching import Break, BreakKind
 from abacus.exchanges.decide.movements import hold_of
 from abacus.exchanges.decide.position import EntryKind
 from abacus.exchanges.decide.programme import ByFile, Programme
-from abacus.exchanges.decide.recalled import RESTORED, Owner, remade, version_in
+from abacus.exchanges.decide.recalled import RESTORED, Owner, doubt, remade, version_in
 from abacus.exchanges.exchange_rows import add_uses, enter, of_ids, tell
 from abacus.exchanges.hearing import Hearing, Said
 from abacus.exchanges.position_rows import Standing, locked_standings, write_entries
-from abacus.exchanges.settler import BY, MovesBeside, VersionOf, entry_of
+from abacus.exchanges.settler import BY, MovesBeside, entry_of
 from abacus.exchanges.timeline import Timelines
 from abacus.exchanges.types import Recalled, RecallingPartner, StatementLine, StatementState
 from abacus.ledger.types.movement import Declined, Moved, Movement
@@ -33,6 +33,8 @@ from abacus.platform.postgres import Connection, Pool, passing_failures
 
 _AGAIN: Final = timedelta(minutes=1)
 
+# A programme in a version that was in force, if this house has it. Raises `Unavailable`.
+FoundVersion = Callable[[str, int], Awaitable[Programme | None]]
 # Whose a partner's number is. Raises `Unavailable`.
 OwnerOf = Callable[[str, str], Awaitable[Owner | None]]
 
@@ -40,7 +42,9 @@ log = structlog.get_logger(__name__)
 
 
 class Recovery:
-    """One process at a time steps. Nothing is sent to partners meanwhile."""
+    """One process at a time steps. Nothing is sent to partners meanwhile. What is wrong with the data of one programme
+    holds up no other.
+    """
 
     def __init__(
         self,
@@ -51,7 +55,7 @@ class Recovery:
         clock: Clock,
         *,
         programmes: Callable[[], Awaitable[Iterable[Programme]]],
-        version_of: VersionOf,
+        version_of: FoundVersion,
         port_of: Callable[[Programme], RecallingPartner],
         owner_of: OwnerOf,
     ) -> None:
@@ -76,37 +80,52 @@ class Recovery:
         for programme in await self._programmes():
             for day in days_to_match(programme, timeline.restored_to, self._clock.now()):
                 if self._again_at.get((programme.name, day), self._clock.now()) <= self._clock.now():
-                    done += await self._match(programme, day)
                     self._again_at[programme.name, day] = self._clock.now() + _AGAIN
+                    done += await self._alone(programme, self._match(programme, day))
         return done
+
+    async def _alone(self, programme: Programme, doing: Awaitable[int]) -> int:
+        """Others are gone on with, whatever comes of it."""
+        try:
+            return await doing
+        except (Unavailable, LineStopped):
+            raise
+        except Exception:
+            log.exception("the exchanges of a programme could not be matched", programme=programme.name)
+            return 0
 
     async def _match(self, programme: Programme, day: date) -> int:
         port = self._port_of(programme)
         try:
             statement = await port.statement(day)
-            recalled = {each: await port.recalled(each) for each in await self._lost(statement.lines)}
+            recalled = [(each, await port.recalled(id_)) for id_, each in (await self._lost(statement.lines)).items()]
         except (Unavailable, Refused) as error:
             log.warning("statement not matched", programme=programme.name, day=str(day), why=str(error))
             return 0
-        for exchange_id, found in recalled.items():
+        for line, found in recalled:
             if found is not None:
-                await self._recover(programme, exchange_id, found)
+                await self._alone(programme, self._recover(programme, line, found))
         await self._desk.match(programme, statement)
         return 1
 
-    async def _lost(self, lines: Sequence[StatementLine]) -> list[UUID]:
+    async def _lost(self, lines: Sequence[StatementLine]) -> dict[UUID, StatementLine]:
         """What the partner has credited and the house does not know."""
-        credited = [id_ for each in lines if each.state is StatementState.CREDITED and (id_ := _id(each.id))]
+        credited = {id_: each for each in lines if each.state is StatementState.CREDITED and (id_ := _id(each.id))}
         async with passing_failures():
             known = await of_ids(self._pool, credited)
-        return [id_ for id_ in credited if id_ not in known]
+        return {id_: each for id_, each in credited.items() if id_ not in known}
 
-    async def _recover(self, programme: Programme, exchange_id: UUID, recalled: Recalled) -> None:
+    async def _recover(self, programme: Programme, line: StatementLine, recalled: Recalled) -> int:
+        """What is left alone here is found by the match, and a person looks."""
+        exchange_id = UUID(line.id)
         version = version_in(recalled.programme, programme.name)
         owner = await self._owner_of(programme.name, recalled.number)
-        if version is None or owner is None:
-            return  # the match finds it, and a person looks
-        then = await self._version_of(programme.name, version)
+        then = None if version is None else await self._version_of(programme.name, version)
+        if owner is None or then is None:
+            return 0
+        if (why := doubt(recalled, line, then, owner)) is not None:
+            log.warning("lost exchange not believed", programme=programme.name, exchange=line.id, why=why)
+            return 0
         row = remade(exchange_id, recalled, then, owner, self._clock.now())
         [fate] = await self._moves.move_beside([hold_of(row)], _Rows(row, then, self._clock))
         if fate.status is Status.REFUSED:
@@ -115,6 +134,7 @@ class Recovery:
         elif fate.status is Status.POSTED:
             await self._hearing.all([Said(row, Credited(recalled.amount, recalled.reference))], BY)
         log.info("lost exchange found", programme=programme.name, exchange=str(exchange_id), fate=fate.status.value)
+        return 1
 
 
 class _Rows:

@@ -8,7 +8,6 @@ from typing import Final, NamedTuple, Protocol
 import structlog
 
 from abacus.core.clock import Clock
-from abacus.core.errors import Unavailable
 from abacus.exchanges.decide.caps import given_back
 from abacus.exchanges.decide.exchange import Exchange, State
 from abacus.exchanges.decide.movements import settling
@@ -19,7 +18,7 @@ from abacus.exchanges.exchange_rows import Step, add_uses, locked_uses, write
 from abacus.exchanges.metrics import counted
 from abacus.exchanges.position_rows import EntryDraft, Standing, locked_standings, write_entries
 from abacus.ledger.types.movement import Declined, Moved, Movement
-from abacus.ledger.types.port import Status, Unpostable
+from abacus.ledger.types.port import SliceAway, Status, Unpostable
 from abacus.platform.postgres import Connection
 from abacus.pricing.decide.book import CardBook
 
@@ -68,8 +67,8 @@ class Settler:
         self._clock = clock
 
     async def settle(self, steps: Sequence[Step]) -> list[Exchange]:
-        """Of exchanges whose points are to be moved: as they are then. What waits for a server of the ledger stays as
-        it was. Raises `Unavailable`.
+        """Of exchanges whose points are to be moved: as they are then. What waits for a server of the ledger, and what
+        the ledger refuses to write, stays as it was: its lease is over in a minute. Raises `Unavailable`.
         """
         due = {
             each.after.exchange_id: _Due(each, await self._version_of(each.after.programme, each.after.version))
@@ -87,11 +86,14 @@ class Settler:
         rows = _Rows({movement.key: each for movement, each in movements.items()}, self._clock)
         try:
             await self._moves.move_beside(list(movements), rows)
-        except Unpostable as error:
+        except SliceAway as error:
+            log.warning("points of exchanges wait", away=error)
+            return []
+        except Unpostable:
             if len(due) > 1:
                 return [one for each in due for one in await self._settle([each])]
             log.exception("points of an exchange cannot be moved", exchange=str(due[0].step.after.exchange_id))
-            raise Unavailable("ledger", "the movement cannot be posted") from error
+            return []
         settled = list(rows.settled.values())
         counted(settled)
         return settled
@@ -110,7 +112,8 @@ class _Rows:
         for each in movements:
             self.settled.pop(each.key, None)
         names = {self._due[each.key].programme.name for each in movements}
-        self._standings = await locked_standings(connection, names)
+        standings = await locked_standings(connection, names)
+        self._standings = {**self._standings, **standings}  # slices are worked in side by side
         back = given_back(
             (self._due[each.key].step.after, self._due[each.key].programme.timezone) for each in movements
         )

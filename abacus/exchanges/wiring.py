@@ -1,6 +1,7 @@
 """How exchanges are put together: their desks, and what carries them on."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -8,6 +9,7 @@ from uuid import UUID
 from abacus.core.clock import Clock
 from abacus.core.signature import Producer
 from abacus.engage.asking.facts import AskingMember, asking_facts
+from abacus.engage.asking.standings import standings_of
 from abacus.engage.downstreams.wiring import outside
 from abacus.engage.notify.notices import Notices
 from abacus.engage.offers.facts import Countable
@@ -43,6 +45,7 @@ from abacus.exchanges.settler import MovesBeside, Settler
 from abacus.exchanges.status import measure
 from abacus.exchanges.teller import teller
 from abacus.exchanges.timeline import Timelines
+from abacus.intake.partners.members import MemberReader
 from abacus.intake.partners.webhooks.secrets import WebhookSecrets
 from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.people.store.approvals import Approvals
@@ -65,6 +68,7 @@ _MOVING: Final = 4
 _IDLE_S: Final = 2.0
 _BOOKS_IDLE_S: Final = 15.0  # statements and bills come once a day and a month
 _LEADING: Final = 4  # one each
+_PARTNERS_KEPT: Final = timedelta(seconds=5)
 _FILES: Final = "exchange-files"  # leases
 _BOOKS: Final = "exchange-books"
 _RECOVERY: Final = "exchange-recovery"
@@ -115,8 +119,8 @@ async def exchange_desks(wiring: Wiring, pool: Pool, moves: MovesBeside, book: C
     )
     wiring.at_the_end(desk.close)
     rows = InboundRows(pool, at.versions.of, clock)
-    inbound = InboundDesk(pool, clock, rows, _Takers(at.links, clock), at.programmes)
-    callbacks = Callbacks(partial(_secrets_of, at, secrets), at.hearing, clock)
+    inbound = InboundDesk(pool, clock, rows, _Takers(at.links, desk, MemberReader(pool), clock), at.programmes)
+    callbacks = Callbacks(_CallbackSecrets(ProgrammeStore(pool), secrets, clock).of, at.hearing, clock)
     return ExchangeDesks(desk, inbound, at.links, callbacks, InboundStatements(pool, clock, at.versions.last))
 
 
@@ -153,7 +157,9 @@ async def exchanger(wiring: Wiring, moves_of: MovesOf, posted_of: PostedOf) -> R
     )
 
     programmes = ProgrammesAtWork(pool, at.programmes, at.versions, clock)
-    files = FileKeeper(FileRows(pool), programmes, at.links.accounts_of, at.hearing.tell, clock)
+    files = FileKeeper(
+        FileRows(pool), programmes, at.links.accounts_of, at.hearing.tell, clock, is_stopped=at.lines.is_stopped
+    )
     desk = BooksDesk(pool, clock)
     books = BooksKeeper(desk, programmes, at.lines.port, clock)
     recovery = Recovery(
@@ -163,7 +169,7 @@ async def exchanger(wiring: Wiring, moves_of: MovesOf, posted_of: PostedOf) -> R
         desk,
         clock,
         programmes=programmes,
-        version_of=at.versions.of,
+        version_of=at.versions.find,
         port_of=at.lines.port,
         owner_of=partial(_owner_of, at.links),
     )
@@ -206,11 +212,24 @@ async def _facts(wiring: Wiring, pool: Pool, directory: ProgrammeDirectory) -> F
     return asking_facts(segments=segments_in_use(wiring, pool).look, counters=counters, services=reached.services.ask)
 
 
-async def _secrets_of(at: Exchanging, secrets: WebhookSecrets, programme: str) -> Sequence[str]:
-    """None for a programme that nobody knows."""
-    in_force = at.programmes().by_name.get(programme)
-    found = await at.versions.last(programme) if in_force is None else in_force.programme
-    return () if found is None else await secrets.of(found.partner)
+class _CallbackSecrets:
+    """The secrets of partners, by their programmes. Anybody may ask, so a name costs no reading of its own."""
+
+    def __init__(self, store: ProgrammeStore, secrets: WebhookSecrets, clock: Clock) -> None:
+        self._store = store
+        self._secrets = secrets
+        self._clock = clock
+        self._partners: Mapping[str, str] = {}
+        self._read_again_at: datetime | None = None
+
+    async def of(self, programme: str) -> Sequence[str]:
+        """None for a programme that nobody knows."""
+        now = self._clock.now()
+        if self._read_again_at is None or now >= self._read_again_at:
+            self._partners = await self._store.partners()
+            self._read_again_at = now + _PARTNERS_KEPT
+        partner = self._partners.get(programme)
+        return () if partner is None else await self._secrets.of(partner)
 
 
 async def _link_of(links: LinkDesk, programme: str, member_id: str) -> UUID:
@@ -225,22 +244,31 @@ async def _ended(pool: Pool, clock: Clock, link_ids: Sequence[UUID]) -> Mapping[
 
 async def _owner_of(links: LinkDesk, programme: str, number: str) -> Owner | None:
     link = await links.of_number(programme, number)
-    return None if link is None else Owner(link.link_id, link.member_id)
+    return None if link is None or link.verified_at is None else Owner(link.link_id, link.member_id, link.verified_at)
 
 
 class _Takers:
     """`Takers` by links."""
 
-    def __init__(self, links: LinkDesk, clock: Clock) -> None:
+    def __init__(self, links: LinkDesk, desk: ExchangeDesk, members: MemberReader, clock: Clock) -> None:
         self._links = links
+        self._desk = desk
+        self._members = members
         self._clock = clock
 
     async def taker_of(self, programme: str, account: str) -> Taker | Against | None:
         link = await self._links.of_number(programme, account)
         if link is None:
             return None
+        now = self._clock.now()
         try:
-            check_usable(link, programme, self._clock.now())
+            check_usable(link, programme, now)
         except LinkRefused as fault:
             return Against(Refusal.NOT_ELIGIBLE, str(fault))
-        return Taker(link.link_id, link.member_id)
+        accounts = [each.at(now) for each in await self._members.holdings(link.member_id)]
+        everywhere = standings_of(accounts, is_open=lambda _: True)
+        why = await self._desk.misfit(programme, link.member_id, everywhere)
+        return Taker(link.link_id, link.member_id) if why is None else Against(Refusal.NOT_ELIGIBLE, why)
+
+    async def facts_of(self, partner: str, account: str, theirs: int) -> str:
+        return (await self._links.digest_of(partner, f"{account}\n{theirs}")).hex()

@@ -5,16 +5,20 @@ Of S3 the usual settings of AWS hold, `AWS_ENDPOINT_URL_S3` among them.
 
 import asyncio
 import os
+import time
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any, Final, ParamSpec, Protocol, TypeVar
+from threading import Thread
+from typing import Any, Final, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from abacus.core.errors import Refused, Unavailable
 
 MOST_BYTES: Final = 512 * 1024 * 1024
 _S3: Final = "s3://"
-_WITHIN_S: Final = 30
+WITHIN_S: Final = 30.0
 _DEPENDENCY: Final = "files"
 
 Given = ParamSpec("Given")
@@ -22,7 +26,9 @@ Found = TypeVar("Found")
 
 
 class ObjectPlace(Protocol):
-    """Every method raises `Unavailable` while the place cannot be reached, and may be called again."""
+    """Every method raises `Unavailable` while the place cannot be reached, and may be called again. A place that says
+    nothing in time cannot be reached.
+    """
 
     async def put(self, name: str, content: bytes) -> None:
         """A file of this name that is there is replaced."""
@@ -49,26 +55,41 @@ def checked_place(text: str) -> str:
 
 
 @asynccontextmanager
-async def open_place(text: str) -> AsyncIterator[ObjectPlace]:
-    """Raises `Refused` for what is no place."""
+async def open_place(text: str, *, within_s: float = WITHIN_S) -> AsyncIterator[ObjectPlace]:
+    """Each call ends `within_s`. Raises `Refused` for what is no place."""
     checked_place(text)
     if not text.startswith(_S3):
-        yield Folder(Path(text))
+        yield Folder(Path(text), within_s=within_s)
         return
     import aioboto3  # noqa: PLC0415  # a second of start-up that a process without S3 does not need
     from botocore.config import Config  # noqa: PLC0415  # as above
 
     bucket, _, prefix = text.removeprefix(_S3).partition("/")
-    config = Config(connect_timeout=_WITHIN_S, read_timeout=_WITHIN_S, retries={"mode": "standard"})
+    config = Config(connect_timeout=within_s, read_timeout=within_s, retries={"mode": "standard"})
     async with aioboto3.Session().client("s3", config=config) as client:
-        yield _Bucket(client, bucket, f"{prefix.rstrip('/')}/" if prefix else "")
+        yield _Bucket(client, bucket, f"{prefix.rstrip('/')}/" if prefix else "", within_s)
+
+
+class _Turn(NamedTuple):
+    """What is done in a folder now, and since when."""
+
+    begun: float
+    over: Future[None]
+
+
+_TURNS: Final[dict[Path, _Turn]] = {}  # the last one of each folder, whoever opened it
 
 
 class Folder:
-    """A file is written beside its place, and moved there once it is on the disk."""
+    """A file is written beside its place, and moved there once it is on the disk.
 
-    def __init__(self, folder: Path) -> None:
+    A folder of another machine may hang, and a thread in it with it. So each folder has one thread at a time, which is
+    not of those that all share, and does not keep the process from its end.
+    """
+
+    def __init__(self, folder: Path, *, within_s: float = WITHIN_S) -> None:
         self._folder = folder
+        self._within_s = within_s
 
     async def put(self, name: str, content: bytes) -> None:
         await self._do(self._put, name, content)
@@ -80,10 +101,30 @@ class Folder:
         return await self._do(self._names)
 
     async def _do(self, work: Callable[Given, Found], *args: Given.args, **named: Given.kwargs) -> Found:
+        limit = asyncio.timeout(self._within_s)
         try:
-            return await asyncio.to_thread(work, *args, **named)
+            async with limit:
+                return await self._in_turn(partial(work, *args, **named))
         except OSError as error:
+            if limit.expired():
+                raise self._silent() from None
             raise Unavailable(_DEPENDENCY, f"{self._folder}: {error.strerror or error}") from error
+
+    async def _in_turn(self, work: Callable[[], Found]) -> Found:
+        while (turn := _TURNS.get(self._folder)) is not None and not turn.over.done():
+            if time.monotonic() - turn.begun >= self._within_s:
+                raise self._silent()
+            await asyncio.wrap_future(turn.over)
+        found: Future[Found] = Future()
+        over: Future[None] = Future()
+        for each in (found, over):
+            each.set_running_or_notify_cancel()  # from now on none ends because somebody waits no longer
+        _TURNS[self._folder] = _Turn(time.monotonic(), over)
+        Thread(target=_do, args=(work, found, over), name=f"in {self._folder}", daemon=True).start()
+        return await asyncio.wrap_future(found)
+
+    def _silent(self) -> Unavailable:
+        return Unavailable(_DEPENDENCY, f"{self._folder}: no answer within {self._within_s:g} s")
 
     def _put(self, name: str, content: bytes) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -112,13 +153,23 @@ class Folder:
         return sorted(each.name for each in self._folder.iterdir() if each.is_file() and not each.name.startswith("."))
 
 
+def _do(work: Callable[[], Found], found: Future[Found], over: Future[None]) -> None:
+    try:
+        found.set_result(work())
+    except BaseException as error:  # noqa: BLE001  # whatever it is, who waits for it is told
+        found.set_exception(error)
+    finally:
+        over.set_result(None)
+
+
 class _Bucket:
     """Objects below a prefix; deeper ones are not seen."""
 
-    def __init__(self, client: Any, bucket: str, prefix: str) -> None:
+    def __init__(self, client: Any, bucket: str, prefix: str, within_s: float) -> None:
         self._client = client
         self._bucket = bucket
         self._prefix = prefix
+        self._within_s = within_s
 
     async def put(self, name: str, content: bytes) -> None:
         async with self._reaching():
@@ -149,10 +200,13 @@ class _Bucket:
     async def _reaching(self) -> AsyncIterator[None]:
         from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415  # as above
 
+        limit = asyncio.timeout(self._within_s)
         try:
-            yield
+            async with limit:
+                yield
         except (BotoCoreError, ClientError, OSError) as error:
-            raise Unavailable(_DEPENDENCY, f"s3://{self._bucket}/{self._prefix}: {error}") from error
+            why = f"no answer within {self._within_s:g} s" if limit.expired() else error
+            raise Unavailable(_DEPENDENCY, f"s3://{self._bucket}/{self._prefix}: {why}") from error
 
 
 def _plain(name: str) -> str:

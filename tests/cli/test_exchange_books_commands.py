@@ -10,9 +10,13 @@ import pytest
 
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
+from abacus.documents.stated import Change
 from abacus.exchanges.books.desk import BooksDesk
 from abacus.exchanges.decide.position import EntryKind
+from abacus.exchanges.decide.programme_reader import parse_programme
 from abacus.exchanges.position_rows import EntryDraft, locked_standings, write_entries
+from abacus.exchanges.programme_store import ProgrammeStore
+from abacus.exchanges.publications import exchange_publications
 from abacus.exchanges.types import PartnerStatement, StatementLine, StatementState
 from abacus.platform.postgres import Pool
 from abacus.pricing.store.cards import CardStore
@@ -24,7 +28,7 @@ from tests.support.staff import hire
 pytestmark = [pytest.mark.once, pytest.mark.long]
 
 Command = Callable[..., Awaitable[Ran]]
-EMPLOYED: Final = {"fin": "finance:SG", "kim": "finance:ID", "sam": "support:SG", "ops": "operator"}
+EMPLOYED: Final = {"fin": "finance:SG", "kim": "finance:ID", "sam": "support:SG", "ops": "operator", "ada": "admin"}
 BEFORE: Final = NOW - timedelta(days=70)
 LONG_AGO: Final[dict[str, Any]] = {**SKYMILES, "starts_at": BEFORE.isoformat()}
 
@@ -97,3 +101,18 @@ async def test_a_file_is_made_before_its_cut_off(command: Command, pool: Pool, t
     made = (await command("files", "make", "skymiles", "--json", by="ops")).json
     assert (made["lines"], made["seq"]) == (0, 1)
     assert "to be written" in (await command("files", "list", "skymiles")).out
+
+
+async def test_sending_goes_on_once_the_statements_that_anybody_reads_are_read(command: Command, pool: Pool) -> None:
+    programme = await run_programme(pool)
+    around = await exchange_publications(pool, NOW, to_private=True)
+    draft = parse_programme({**SKYMILES, "name": "drafted"}, around)
+    await ProgrammeStore(pool).draft([draft], around, Change("person:ann", NOW))
+    now = SystemClock().now()
+    assert (await command("restored", "--since", (now - timedelta(minutes=1)).isoformat(), by="ada")).code == 0
+    refused = await command("matched", by="ada")
+    assert (refused.code, "skymiles of" in refused.err, "drafted" in refused.err) == (2, True, False)
+    desk = BooksDesk(pool, SystemClock())
+    for day in {(now - timedelta(minutes=1)).date(), SystemClock().now().date()}:
+        await desk.match(programme, PartnerStatement(day, complete=False, lines=[]))
+    assert (await command("matched", by="ada")).code == 0

@@ -1,5 +1,6 @@
 """A house that was restored from a backup finds what its partners have credited since, or tells of each id."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from uuid import UUID, uuid4
 
@@ -31,6 +32,7 @@ class Remembering(MemoryPartner):
         super().__init__()
         self.now = now
         self.remembered: dict[UUID, Recalled | None] = {}
+        self.stated: dict[UUID, int] = {}  # where the statement says another amount
         self.is_away = False
 
     async def recalled(self, exchange_id: UUID) -> Recalled | None:
@@ -39,9 +41,12 @@ class Remembering(MemoryPartner):
     async def statement(self, day: date) -> PartnerStatement:
         if self.is_away:
             raise Unavailable("skylines", "away")
-        now = self.now
-        lines = [StatementLine(str(each), StatementState.CREDITED, 1000, now, "M-1") for each in self.remembered]
-        return PartnerStatement(day, complete=False, lines=lines if day == now.date() else [])
+        lines = [self._line(*each) for each in self.remembered.items()]
+        return PartnerStatement(day, complete=False, lines=lines if day == self.now.date() else [])
+
+    def _line(self, id_: UUID, recalled: Recalled | None) -> StatementLine:
+        amount = self.stated.get(id_, 1000 if recalled is None else recalled.amount)
+        return StatementLine(str(id_), StatementState.CREDITED, amount, self.now, "M-1")
 
 
 class Restored:
@@ -52,7 +57,9 @@ class Restored:
         self.house = ExchangeHouse(pool, partner=self.partner)
         self.clock = self.house.clock
         self.desk = BooksDesk(pool, self.clock)
-        self.owners: dict[str, Owner] = {"SK-1": Owner(LINK, "bob")}
+        self.owners = {"SK-1": Owner(LINK, "bob", self.partner.now - timedelta(hours=2))}
+        self.broken: set[str] = set()  # programmes of which nothing can be read
+        self.others: list[Programme] = []
         self.timelines = Timelines(pool, self.clock)
         self.recovery = Recovery(
             pool,
@@ -61,13 +68,21 @@ class Restored:
             self.desk,
             self.clock,
             programmes=self._programmes,
-            version_of=self.house.version_of,
-            port_of=lambda _: self.partner,
+            version_of=self._found_version,
+            port_of=self._port_of,
             owner_of=self._owner_of,
         )
 
     async def _programmes(self) -> list[Programme]:
-        return [self.house.programme]
+        return [*self.others, self.house.programme]
+
+    async def _found_version(self, _: str, version: int) -> Programme | None:
+        return self.house.programme if version == self.house.programme.version else None
+
+    def _port_of(self, programme: Programme) -> Remembering:
+        if programme.name in self.broken:
+            raise ZeroDivisionError
+        return self.partner
 
     async def _owner_of(self, _: str, number: str) -> Owner | None:
         return self.owners.get(number)
@@ -76,9 +91,9 @@ class Restored:
         async with self.pool.acquire() as connection:
             return await self.recovery.step(connection)
 
-    def credited(self, number: str = "SK-1", points: int = 2500) -> UUID:
+    def credited(self, number: str = "SK-1", points: int = 2500, amount: int = 1000, label: str = "skymiles@1") -> UUID:
         id_ = uuid4()
-        self.partner.remembered[id_] = Recalled(number, 1000, points, "skymiles@1", "M-1")
+        self.partner.remembered[id_] = Recalled(number, amount, points, label, "M-1")
         return id_
 
     async def breaks(self) -> dict[str, BreakKind]:
@@ -115,7 +130,7 @@ async def test_a_lost_credit_becomes_a_hold_and_a_capture_once(restored: Restore
 
 
 async def test_points_that_are_gone_since_are_a_break(restored: Restored, pool: Pool) -> None:
-    id_ = restored.credited(points=7500)
+    id_ = restored.credited(points=7500, amount=3000)
     await restored.steps()
     assert (await of_ids(pool, [id_])) == {}
     assert BreakKind.SHORT in {each.kind for each in await restored.desk.breaks()}
@@ -145,3 +160,49 @@ async def test_nothing_is_looked_for_in_a_house_that_was_not_restored(restored: 
     await restored.timelines.matched("person:ann")
     assert await restored.steps() == 0
     assert await restored.breaks() == {}
+
+
+async def test_a_version_that_the_house_has_lost_too_is_a_break_and_holds_up_nothing(restored: Restored) -> None:
+    lost, found = restored.credited(label="skymiles@9"), restored.credited()
+    assert await restored.steps() >= 1
+    assert await restored.breaks() == {str(lost): BreakKind.NOT_OURS}
+    assert list(await of_ids(restored.pool, [lost, found])) == [found]
+    name, days = restored.house.programme.name, [restored.clock.now().astimezone(UTC).date()]
+    assert await restored.desk.unread(name, days, restored.clock.now()) == []
+
+
+@pytest.mark.parametrize(
+    ("points", "amount"),
+    [(90_000, 1000), (2500, 90_000), (3000, 1000), (0, 1000), (-500, 1000), (10**30, 4 * 10**29), (2500, 0)],
+)
+async def test_points_that_do_not_buy_the_amount_are_a_break(restored: Restored, points: int, amount: int) -> None:
+    await give_points(restored.pool, ["bob"], 100_000)
+    id_ = restored.credited(points=points, amount=amount)
+    restored.partner.stated[id_] = min(amount, 2**63 - 1)
+    assert await restored.steps() >= 1
+    assert await restored.breaks() == {str(id_): BreakKind.NOT_OURS}
+    assert await restored.house.points() == (105_000, 0)
+
+
+async def test_a_statement_that_says_another_amount_is_a_break(restored: Restored) -> None:
+    id_ = restored.credited()
+    restored.partner.stated[id_] = 999
+    await restored.steps()
+    assert await restored.breaks() == {str(id_): BreakKind.NOT_OURS}
+    assert await restored.house.points() == (5000, 0)
+
+
+async def test_an_account_that_was_linked_after_the_credit_is_a_break(restored: Restored) -> None:
+    id_ = restored.credited()
+    restored.owners["SK-1"] = Owner(LINK, "bob", restored.partner.now + timedelta(seconds=1))
+    await restored.steps()
+    assert await restored.breaks() == {str(id_): BreakKind.NOT_OURS}
+    assert await restored.house.points() == (5000, 0)
+
+
+async def test_what_is_wrong_with_one_programme_holds_up_no_other(restored: Restored) -> None:
+    restored.others = [replace(restored.house.programme, name="acme")]
+    restored.broken = {"acme"}
+    id_ = restored.credited()
+    assert await restored.steps() >= 1
+    assert list(await of_ids(restored.pool, [id_])) == [id_]

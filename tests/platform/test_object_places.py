@@ -1,6 +1,10 @@
 """Folders and buckets: the same promises."""
 
+import asyncio
 import os
+import socket
+import threading
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from threading import Thread
@@ -71,6 +75,44 @@ async def test_a_place_that_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     async with open_place("s3://files") as place:
         with pytest.raises(Unavailable, match="s3://files/"):
             await place.names()
+
+
+async def test_a_folder_that_hangs_is_away_and_costs_one_thread(tmp_path: Path) -> None:
+    pipe = tmp_path / f".a.csv.{os.getpid()}"
+    os.mkfifo(pipe)  # to open it for writing hangs until somebody reads
+    async with open_place(str(tmp_path), within_s=0.1) as place, open_place(str(tmp_path / "b")) as other:
+        with pytest.raises(Unavailable, match=f"{tmp_path}: no answer within 0.1 s"):
+            await place.put("a.csv", b"1")
+        begun = time.monotonic()
+        for _ in range(20):
+            with pytest.raises(Unavailable, match="no answer within"):
+                await place.names()
+        assert time.monotonic() - begun < 0.1
+        [hung] = [each for each in threading.enumerate() if each.name == f"in {tmp_path}"]
+        await other.put("a.csv", b"1")
+        os.close(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK))  # it answers again
+        await asyncio.to_thread(hung.join)
+        pipe.unlink()
+        await place.put("a.csv", b"2")
+        assert await place.get("a.csv") == b"2"
+
+
+async def test_a_folder_is_asked_by_several_at_once(tmp_path: Path) -> None:
+    async with open_place(str(tmp_path)) as one, open_place(str(tmp_path)) as two:
+        await asyncio.gather(*(place.put(f"{n}.csv", b"1") for n in range(10) for place in (one, two)))
+        assert [*await asyncio.gather(one.get("9.csv"), two.get("10.csv"))] == [b"1", None]
+        assert len(await two.names()) == 10
+
+
+async def test_a_bucket_that_hangs_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        for name, value in {**KEYS, "AWS_ENDPOINT_URL_S3": f"http://127.0.0.1:{silent.getsockname()[1]}"}.items():
+            monkeypatch.setenv(name, value)
+        begun = time.monotonic()
+        async with open_place("s3://files", within_s=0.3) as place:
+            with pytest.raises(Unavailable, match=r"s3://files/: no answer within 0.3 s"):
+                await place.put("a.csv", b"1")
+        assert time.monotonic() - begun < 5
 
 
 @pytest.mark.parametrize("text", ["out", "", "s3://", "s3:///x"])

@@ -2,21 +2,27 @@
 restored.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Final
 from uuid import UUID
 
 import typer
 
-from abacus.cli.exchanges.family import programme_desk
 from abacus.cli.terminal.answer import Answer, Table, counted
 from abacus.cli.terminal.command_actor import CommandActor, actor
 from abacus.cli.terminal.known import checked_reason
 from abacus.cli.terminal.shell import moment
 from abacus.core.errors import Refused, absent
 from abacus.exchanges.books.desk import BooksDesk
-from abacus.exchanges.decide.exchange import Exchange, State
+from abacus.exchanges.decide.exchange import ASKED, Exchange, State
+from abacus.exchanges.decide.programme import Programme
 from abacus.exchanges.decide.turn import Verdict
+from abacus.exchanges.directory import ProgrammeDirectory
 from abacus.exchanges.exchange_deeds import ExchangeDeeds
+from abacus.exchanges.exchange_rows import Which
+from abacus.exchanges.programme_store import ProgrammeStore
+from abacus.exchanges.programme_versions import ProgrammeVersions
+from abacus.exchanges.programmes_at_work import ProgrammesAtWork
 from abacus.exchanges.recovery import days_to_match
 from abacus.exchanges.timeline import Timelines
 from abacus.exchanges.wiring import exchange_deeds
@@ -33,6 +39,7 @@ Why = Annotated[str, typer.Option("--reason", help="For the record.", show_defau
 _COLUMNS: Final = ("exchange", "programme", "member", "way", "points", "theirs", "state", "reason", "asked at")
 _MOST: Final = 1_000
 _MOST_NAMED: Final = 5
+_NOWHERE: Final = ""  # the country of an id that was refused before it was heard of
 
 
 async def find_exchanges(
@@ -41,13 +48,13 @@ async def find_exchanges(
     state: Annotated[State | None, typer.Option(help="At this state.")] = None,
     most: Annotated[int, typer.Option(min=1, max=_MOST, help="As many at most.")] = 50,
 ) -> Answer:
-    """Find exchanges, the newest first."""
+    """Find exchanges, the newest first. Quotes that nobody has converted are found by their state."""
     async with actor() as at:
-        states = None if state is None else [state]
-        deeds = await _deeds(at)
-        found = await deeds.listed(most, member_id=member, programme=programme, states=states)
-        seen = countries_of(at.actor, Deed.SEE)
-    shown = [each for each in found if seen is None or not each.country or each.country in seen]
+        states = ASKED if state is None else [state]
+        countries = countries_of(at.actor, Deed.SEE)
+        seen = None if countries is None else [*countries, _NOWHERE]
+        which = Which(member, programme, states, seen)
+        shown = await (await _deeds(at)).listed(most, which)
     rows = [
         [
             str(each.exchange_id),
@@ -122,16 +129,16 @@ async def note_matched() -> Answer:
     """Say that the partners' statements are matched: sending goes on. Refused while the exchanger has not read them all
     since the house was restored.
     """
-    async with actor() as at, programme_desk(at) as programmes:
+    async with actor() as at:
         at.check(Deed.EDIT_EXCHANGES)
         timelines, desk = Timelines(at.pool, at.clock), BooksDesk(at.pool, at.clock)
         found = await timelines.read()
         if found is not None and found.restored_to is not None:
             lacking = list[str]()
-            for each in await programmes.standing():
-                days = days_to_match(each.document, found.restored_to, at.clock.now())
-                unread = await desk.unread(each.document.name, days, found.noticed_at or found.restored_to)
-                lacking += [f"{each.document.name} of {day}" for day in unread]
+            for each in await _at_work(at):
+                days = days_to_match(each, found.restored_to, at.clock.now())
+                unread = await desk.unread(each.name, days, found.noticed_at or found.restored_to)
+                lacking += [f"{each.name} of {day}" for day in unread]
             if lacking:
                 raise Refused(f"{counted(len(lacking), 'statement')} not read yet: {', '.join(lacking[:_MOST_NAMED])}")
         also = at.does(Deed.EDIT_EXCHANGES, "exchanges", did="matched")
@@ -139,6 +146,14 @@ async def note_matched() -> Answer:
         kinds = await desk.still_open()
     told = f"exchanges are sent again; {counted(sum(each.breaks for each in kinds), 'break')} open"
     return Answer({"restored_to": None, "breaks": [each._asdict() for each in kinds]}, told)
+
+
+async def _at_work(at: CommandActor) -> Sequence[Programme]:
+    """Whose statements the exchanger reads."""
+    directory = ProgrammeDirectory(at.pool, at.clock)
+    await directory.refresh()
+    versions = ProgrammeVersions(ProgrammeStore(at.pool))
+    return await ProgrammesAtWork(at.pool, directory.value, versions, at.clock)()
 
 
 async def _deeds(at: CommandActor) -> ExchangeDeeds:

@@ -7,12 +7,12 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from abacus.core.errors import Refused
+from abacus.core.errors import Refused, Unavailable
 from abacus.exchanges.decide.position import EntryKind
 from abacus.exchanges.decide.programme import Programme
 from abacus.exchanges.decide.statement import Bill, Gross, MonthTally, carried
 from abacus.exchanges.position_rows import EntryDraft, entries_behind, locked_standings, write_entries
-from abacus.platform.postgres import Also, Pool, passing_failures
+from abacus.platform.postgres import Also, Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, columns, parameters
 from abacus.programs.expiry.decide.month import Month
 
@@ -88,21 +88,27 @@ class BillRows:
     async def make(self, programme: Programme, month: Month, *, by: str, now: datetime, also: Also) -> MadeBill:
         """The statement of a month, which stands once it is made. Raises `Refused` for a month that is not over, and
         for a month before the last that was billed.
+
+        Entries never change, and are numbered as they are written: all that are there are read before the standing is
+        locked, and behind the lock only those that came since.
         """
         if not month.is_over(now, programme.zone):
             raise Refused(f"{month} is not over by the clock of {programme.name}")
+        async with passing_failures():
+            before = await _latest(self._pool, programme.name)
+            tally = MonthTally(carried(before.bill if before is not None else None), month.over_at(programme.zone))
+            is_whole = await _added_up(self._pool, programme.name, tally)
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await locked_standings(connection, [programme.name])
-            row = await connection.fetchrow(*_LATEST(programme=programme.name))
-            before = None if row is None else _made(row)
-            if before is not None and before.bill.month == str(month):
-                return before
-            if before is not None and before.bill.month > str(month):
-                raise Refused(f"{programme.name}: {before.bill.month} is billed, so {month} is too")
-            tally = MonthTally(carried(before.bill if before is not None else None), month.over_at(programme.zone))
-            page = await entries_behind(connection, programme.name, tally.last_n, _PAGE)
-            while tally.take(page) and len(page) == _PAGE:
-                page = await entries_behind(connection, programme.name, tally.last_n, _PAGE)
+            found = await _latest(connection, programme.name)
+            if found is not None and found.bill.month == str(month):
+                return found
+            if found is not None and found.bill.month > str(month):
+                raise Refused(f"{programme.name}: {found.bill.month} is billed, so {month} is too")
+            if found != before:
+                raise Unavailable("exchanges", f"{programme.name} was billed by another meanwhile")
+            if not is_whole:
+                await _added_up(connection, programme.name, tally)
             made = tally.bill(programme.name, str(month), programme.money.currency)
             await connection.execute(
                 *_MAKE(
@@ -150,6 +156,21 @@ class BillRows:
             )
             await write_entries(connection, locked, [entry], payment.entered_at)
             await also(connection)
+
+
+async def _latest(reader: Pool | Connection, programme: str) -> MadeBill | None:
+    row = await reader.fetchrow(*_LATEST(programme=programme))
+    return None if row is None else _made(row)
+
+
+async def _added_up(reader: Pool | Connection, programme: str, tally: MonthTally) -> bool:
+    """Whether an entry of a later month is there already: the month has no more entries then."""
+    page = await entries_behind(reader, programme, tally.last_n, _PAGE)
+    while tally.take(page):
+        if len(page) < _PAGE:
+            return False
+        page = await entries_behind(reader, programme, tally.last_n, _PAGE)
+    return True
 
 
 def _document(made: Bill) -> str:

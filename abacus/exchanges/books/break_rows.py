@@ -43,10 +43,17 @@ class _New(NamedTuple):
 
 
 _COLUMNS: Final = columns(FoundBreak)
+# What a person closed is not opened again by the same finding.
 _FIND: Final = Statement(f"""
+with last as (
+    select distinct on (kind, about) kind, about, ours, theirs, closed_at from exchange_break
+    where programme = :programme order by kind, about, closed_at desc nulls first
+)
 insert into exchange_break (break_id, programme, country, kind, about, exchange_id, ours, theirs, found_at)
 select u.break_id, :programme, :country, u.kind, u.about, u.exchange_id, u.ours, u.theirs, :now
-from {unnested(_New, exchange_id="uuid")} order by u.kind, u.about
+from {unnested(_New, exchange_id="uuid")} left join last l on l.kind = u.kind and l.about = u.about
+where l.closed_at is null or (l.ours, l.theirs) <> (u.ours, u.theirs)
+order by u.kind, u.about
 on conflict (programme, kind, about) where closed_at is null
 do update set ours = excluded.ours, theirs = excluded.theirs, tied_at = null
 returning xmax = 0
@@ -125,7 +132,7 @@ class BreakRows:
 async def write_breaks(
     connection: Connection, programme: str, country: str, found: Sequence[Break], now: datetime
 ) -> int:
-    """A difference that is known already stays one break. Returns how many are new."""
+    """A difference that is known already stays one break, also where a person closed it. Returns how many are new."""
     if not found:
         return 0
     news = [_New(uuid4(), each.kind, each.about, each.exchange_id, each.ours, each.theirs) for each in found]

@@ -9,12 +9,19 @@ from uuid import UUID
 from abacus.core.clock import Clock
 from abacus.core.errors import Absent, Refused, absent
 from abacus.exchanges.books.bill_rows import BillRows, Invoice, MadeBill, Payment
-from abacus.exchanges.books.break_rows import BreakRows, FoundBreak, OpenBreaks
+from abacus.exchanges.books.break_rows import BreakRows, FoundBreak, OpenBreaks, write_breaks
 from abacus.exchanges.books.matcher import Matched, Matcher
 from abacus.exchanges.decide.matching import Break, BreakKind
 from abacus.exchanges.decide.position import EntryKind
 from abacus.exchanges.decide.programme import Credit, Direction, Prefunded, Programme
-from abacus.exchanges.position_rows import EntryDraft, Standing, locked_standings, standings, write_entries
+from abacus.exchanges.position_rows import (
+    EntryDraft,
+    Standing,
+    entries_behind,
+    locked_standings,
+    standings,
+    write_entries,
+)
 from abacus.exchanges.types import PartnerStatement
 from abacus.people.store.audit import entry_of, noted
 from abacus.people.types.deed import Deed
@@ -55,8 +62,12 @@ class BooksDesk:
         return await self._bills.all_of(programme)
 
     async def bill(self, programme: Programme, month: Month, by: str) -> MadeBill:
-        """The statement of a month, and before it of each month that has none since the last that was billed."""
+        """The statement of a month, and before it of each month that has none since the last that was billed. Raises
+        `Refused` for a month before anything was there to be billed.
+        """
         made = await self._bills.all_of(programme.name)
+        if not made and month < (first := await self._first_month(programme)):
+            raise Refused(f"{programme.name} begins in {first}: there is nothing of {month}")
         after = Month.parse(made[0].bill.month).after if made else month
         found = next((each for each in made if each.bill.month == str(month)), None)
         while after <= month:
@@ -72,6 +83,13 @@ class BooksDesk:
             raise Refused(f"{programme.name}: months before {made[-1].bill.month} are not billed any more")
         return found
 
+    async def _first_month(self, programme: Programme) -> Month:
+        """In which the programme begins; an earlier version of it may have been used before."""
+        async with passing_failures():
+            entries = await entries_behind(self._pool, programme.name, 0, 1)
+        began = min([programme.starts_at, *(each.at for each in entries)])
+        return Month.of(began.astimezone(programme.zone).date())
+
     async def invoices(self, programme: str) -> Mapping[str, Invoice]:
         return await self._bills.invoices(programme)
 
@@ -85,15 +103,20 @@ class BooksDesk:
         made = next((each.bill for each in await self.bills(programme.name) if each.bill.month == str(month)), None)
         if made is None:
             raise Refused(f"{programme.name}: {month} has no statement yet")
-        invoice = Invoice(programme.name, str(month), reference, money, self._clock.now(), by.source)
+        now = self._clock.now()
+        invoice = Invoice(programme.name, str(month), reference, money, now, by.source)
+        differs = None
+        if money != made.due:
+            differs = Break(BreakKind.INVOICE, str(month), None, str(made.due), str(money))
         noted_ = self._noted(
             by.source, programme, month=str(month), reference=reference, money=str(money), act="invoice"
         )
-        await self._bills.enter(invoice, noted_)
-        if money == made.due:
-            return None
-        differs = Break(BreakKind.INVOICE, str(month), None, str(made.due), str(money))
-        await self._matcher.note(programme, [differs])
+
+        async def broken(connection: Connection) -> None:
+            found = [] if differs is None else [differs]
+            await write_breaks(connection, programme.name, programme.country, found, now)
+
+        await self._bills.enter(invoice, together(noted_, broken))
         return differs
 
     async def pay(
@@ -137,8 +160,8 @@ class BooksDesk:
         """Days whose statements were not read since then."""
         return await self._matcher.unread(programme, days, after)
 
-    async def note_missing(self, programme: Programme, days: Sequence[date], since: datetime) -> int:
-        return await self._matcher.note_missing(programme, days, since)
+    async def note_missing(self, programme: Programme, days: Sequence[date]) -> int:
+        return await self._matcher.note_missing(programme, days)
 
     async def note(self, programme: Programme, found: Sequence[Break]) -> int:
         """Breaks that were found elsewhere; how many are new."""

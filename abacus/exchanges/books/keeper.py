@@ -7,10 +7,10 @@ from typing import Final
 import structlog
 
 from abacus.core.clock import Clock
-from abacus.core.errors import Refused, Unavailable
+from abacus.core.errors import LineStopped, Refused, Unavailable
 from abacus.core.sources import CLOCK
 from abacus.exchanges.books.desk import BooksDesk
-from abacus.exchanges.decide.matching import Break, BreakKind
+from abacus.exchanges.decide.matching import Break, BreakKind, end_of
 from abacus.exchanges.decide.programme import Programme
 from abacus.exchanges.types import PartnerPort
 from abacus.platform.postgres import Connection
@@ -24,7 +24,9 @@ log = structlog.get_logger(__name__)
 
 
 class BooksKeeper:
-    """One process at a time steps. A partner that does not answer is asked again, and holds up no other."""
+    """One process at a time steps. A partner that does not answer is asked again, and holds up no other; nor does
+    anything that is wrong with the data of one programme.
+    """
 
     def __init__(
         self,
@@ -45,10 +47,25 @@ class BooksKeeper:
         """Returns how many statements were read and months billed. Raises `Unavailable` while the database is away."""
         done = 0
         for each in await self._programmes():
-            done += await self._bill(each)
-            await self._check_paid(each)
-            for day in await self._due(each):
-                done += await self._read(each, day)
+            done += await self._alone(each, self._bill(each))
+            done += await self._alone(each, self._check_paid(each))
+            done += await self._alone(each, self._read_due(each))
+        return done
+
+    async def _alone(self, programme: Programme, doing: Awaitable[int]) -> int:
+        """Others are gone on with, whatever comes of it."""
+        try:
+            return await doing
+        except (Unavailable, LineStopped):
+            raise
+        except Exception:
+            log.exception("the books of a programme could not be kept", programme=programme.name)
+            return 0
+
+    async def _read_due(self, programme: Programme) -> int:
+        done = 0
+        for day in await self._due(programme):
+            done += await self._alone(programme, self._read(programme, day))
         return done
 
     async def _due(self, programme: Programme) -> list[date]:
@@ -57,9 +74,9 @@ class BooksKeeper:
         since = max(programme.starts_at.astimezone(UTC).date(), today - LOOKS_BACK)
         lacking = await self._desk.lacking(programme, since, today - timedelta(days=1))
         due = [day for day in lacking if self._again_at.get((programme.name, day), now) <= now]
-        overdue = [day for day in due if now >= _end_of(day) + MISSED_AFTER]
+        overdue = [day for day in due if now >= end_of(day) + MISSED_AFTER]
         if overdue:
-            await self._desk.note_missing(programme, overdue, now)
+            await self._desk.note_missing(programme, overdue)
         return due
 
     async def _read(self, programme: Programme, day: date) -> int:
@@ -89,18 +106,14 @@ class BooksKeeper:
         self._billed[programme.name] = over
         return 1
 
-    async def _check_paid(self, programme: Programme) -> None:
+    async def _check_paid(self, programme: Programme) -> int:
         """Once a day."""
         today = self._clock.now().date()
         if self._paid_as_of.get(programme.name) != today:
             await self._desk.check_paid(programme)
             self._paid_as_of[programme.name] = today
+        return 0
 
 
 def _last_billed(months: Iterator[str]) -> Month | None:
     return max(map(Month.parse, months), default=None)
-
-
-def _end_of(day: date) -> datetime:
-    """Statements are of days of UTC."""
-    return datetime.combine(day + timedelta(days=1), datetime.min.time(), UTC)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from abacus.core.clock import Clock
@@ -36,9 +36,11 @@ _KEEP_LINES: Final = Statement(f"""
 insert into exchange_partner_line (programme, day, id, state, amount, at, reference)
 select :programme, :day, u.* from {unnested(StatementLine, state="text", reference="text")}
 """)
+# A statement is of a partner, which may have several programmes.
 _OURS: Final = Statement(f"""
-select {columns(Ours)} from exchange
-where programme = :programme and direction = '{Direction.OUT}' and exchange_id = any(:ids::uuid[])
+select {columns(Ours)}, programme from exchange
+where (programme = :programme or partner = :partner) and direction = '{Direction.OUT}'
+    and exchange_id = any(:ids::uuid[])
 """)
 _CREDITED: Final = Statement(f"""
 select {columns(Ours, "e")} from exchange e
@@ -96,7 +98,7 @@ class Matcher:
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await connection.execute(*_LOCK(programme=programme.name))
             await _keep(connection, programme, statement, lines, now)
-            found = [each for each in await _judged(connection, programme, lines) if each is not None]
+            found = await _judged(connection, programme, lines)
             for past in (day - _DAY, day):
                 found += await _missing(connection, programme, past)
             await _tie_others(connection, programme, lines, found, now)
@@ -118,8 +120,8 @@ class Matcher:
                 await tie(connection, programme.name, about, [kind], now)
             return await write_breaks(connection, programme.name, programme.country, found, now)
 
-    async def note_missing(self, programme: Programme, days: Iterable[date], since: datetime) -> int:
-        return await self.note(programme, [missing_statement(day, since) for day in days])
+    async def note_missing(self, programme: Programme, days: Iterable[date]) -> int:
+        return await self.note(programme, [missing_statement(day) for day in days])
 
 
 async def _keep(
@@ -145,13 +147,19 @@ async def _keep(
     await connection.execute(*_KEEP_LINES(programme=name, day=statement.day, **arrays(StatementLine, last)))
 
 
-async def _judged(connection: Connection, programme: Programme, lines: Sequence[StatementLine]) -> list[Break | None]:
+async def _judged(connection: Connection, programme: Programme, lines: Sequence[StatementLine]) -> list[Break]:
+    """A line of another programme of the partner is matched by that programme's own statement."""
     ids = {line.id: id_ for line in lines if (id_ := _as_id(line.id)) is not None}
-    rows = await connection.fetch(*_OURS(programme=programme.name, ids=list(ids.values())))
-    ours = {row["exchange_id"]: Ours(*row)._replace(state=State(row["state"])) for row in rows}
-    return [
-        unknown_here(line) if (known := ours.get(ids.get(line.id))) is None else judge(known, line) for line in lines
+    at = {"programme": programme.name, "partner": programme.partner}
+    rows = await connection.fetch(*_OURS(**at, ids=list(ids.values())))
+    others = {row["exchange_id"] for row in rows if row["programme"] != programme.name}
+    ours = {row["exchange_id"]: _ours_in(row) for row in rows if row["programme"] == programme.name}
+    judged = [
+        unknown_here(line) if (known := ours.get(ids.get(line.id))) is None else judge(known, line)
+        for line in lines
+        if ids.get(line.id) not in others
     ]
+    return [each for each in judged if each is not None]
 
 
 async def _missing(connection: Connection, programme: Programme, day: date) -> list[Break]:
@@ -161,7 +169,11 @@ async def _missing(connection: Connection, programme: Programme, day: date) -> l
         return []
     since, until = (datetime.combine(each, time(), UTC) for each in days)
     rows = await connection.fetch(*_CREDITED(programme=programme.name, since=since, until=until))
-    return list(missing_there([Ours(*row)._replace(state=State(row["state"])) for row in rows]))
+    return list(missing_there(map(_ours_in, rows)))
+
+
+def _ours_in(row: Any) -> Ours:
+    return Ours(row["exchange_id"], State(row["state"]), row["theirs"])
 
 
 async def _tie_others(

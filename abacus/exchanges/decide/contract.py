@@ -6,12 +6,13 @@ docs/partners/exchange-contract.yaml is the contract. An answer that it does not
 from collections.abc import Callable, Collection, Mapping
 from datetime import date, datetime
 from http import HTTPStatus
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeGuard
 from uuid import UUID
 
 import orjson
 
 from abacus.core.errors import AbacusError, Refused
+from abacus.core.fields import EARLIEST, LATEST
 from abacus.exchanges.decide.heard import (
     Cancelled,
     Credited,
@@ -53,6 +54,7 @@ REFUSALS: Final = (
 
 _MOST: Final = 2**63 - 1
 _LONGEST_REFERENCE: Final = 100
+_LONGEST_NAME: Final = 100  # of an id, of an account's number, and of a programme with its version
 
 VERIFY_PATH: Final = "/accounts/verify"
 
@@ -260,19 +262,23 @@ def match_in(answer: Answer) -> Match:
 
 
 def recalled_in(answer: Answer, exchange_id: UUID) -> Recalled | None:
-    """None where it is not credited, or where the partner does not say what it was asked for by. Raises
-    `NotOfContract`.
+    """None where it is not credited, or where the partner does not say, as the contract has it, what it was asked for
+    by. Raises `NotOfContract` for an answer that is of nothing, or of another id.
     """
     if answer.status != HTTPStatus.OK:
         return None
     document = _document(answer)
     _check_id(document, str(exchange_id))
-    asked, heard = document.get("asked"), _transfer(document)
+    try:
+        heard = _transfer(document)
+    except NotOfContract:
+        return None
+    asked = document.get("asked")
     if not isinstance(heard, Credited) or not isinstance(asked, dict) or not isinstance(asked.get("account"), dict):
         return None
     number, points, programme = asked["account"].get("number"), asked.get("points"), asked.get("programme")
-    if not isinstance(number, str) or not isinstance(programme, str) or type(points) is not int:
-        raise NotOfContract("what a transfer was asked for by has an account, points and a programme")
+    if not _is_name(number) or not _is_name(programme) or not _is_amount(points, least=1):
+        return None
     return Recalled(number, heard.amount, points, programme, heard.reference)
 
 
@@ -291,6 +297,8 @@ def statement_in(answer: Answer, day: date) -> PartnerStatement:
         raise Refused(f"the statement of {day} counts {brief(str(document.get('count')))} lines, and has {len(read)}")
     for state in StatementState:
         total = sum(each.amount for each in read if each.state is state)
+        if total > _MOST:
+            raise NotOfContract(f"the lines of the statement have {brief(str(total))} points that are {state.value}")
         if sums.get(state.value) != total:
             raise Refused(
                 f"the statement of {day} says that {brief(str(sums.get(state.value)))} points are {state.value},"
@@ -305,12 +313,16 @@ def _line(line: object) -> StatementLine:
     id_, state, at = line.get("id"), line.get("state"), line.get("at")
     if not isinstance(id_, str) or state not in list(StatementState) or not isinstance(at, str):
         raise NotOfContract("a line of the statement has an id, a state, an amount and a time")
+    if not _is_name(id_):
+        raise NotOfContract(f"{brief(id_)!r} is no id of a line: up to {_LONGEST_NAME} printable letters")
     try:
         moment = datetime.fromisoformat(at)
     except ValueError:
         raise NotOfContract(f"{brief(at)!r} is no time") from None
     if moment.tzinfo is None:
         raise NotOfContract(f"{brief(at)!r} has no offset")
+    if not EARLIEST <= moment < LATEST:
+        raise NotOfContract(f"{brief(at)!r} is not between the years {EARLIEST.year} and {LATEST.year}")
     return StatementLine(id_, StatementState(state), _amount(line, least=0), moment, _reference(line))
 
 
@@ -362,9 +374,17 @@ def _uuid(value: object) -> UUID:
 
 def _amount(document: Mapping[str, Any], *, least: int = 1) -> int:
     amount = document.get("amount")
-    if not isinstance(amount, int) or isinstance(amount, bool) or not least <= amount <= _MOST:
+    if not _is_amount(amount, least=least):
         raise NotOfContract(f"{brief(str(amount))!r} is no amount of points")
     return amount
+
+
+def _is_amount(value: object, *, least: int) -> TypeGuard[int]:
+    return type(value) is int and least <= value <= _MOST
+
+
+def _is_name(value: object) -> TypeGuard[str]:
+    return isinstance(value, str) and value.isprintable() and 0 < len(value) <= _LONGEST_NAME
 
 
 def _reference(document: Mapping[str, Any]) -> str | None:

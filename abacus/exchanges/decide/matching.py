@@ -1,7 +1,7 @@
 """Our exchanges against a partner's statement: every id ties, or is a break with its kind. Pure."""
 
 from collections.abc import Iterable, Iterator
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -82,8 +82,14 @@ def missing_there(credited: Iterable[Ours]) -> Iterator[Break]:
         yield Break(BreakKind.NOT_THEIRS, str(each.exchange_id), each.exchange_id, _ours(each), "no line")
 
 
-def missing_statement(day: date, since: datetime) -> Break:
-    return Break(BreakKind.MISSING, day.isoformat(), None, f"expected since {since.isoformat()}", "no statement")
+def missing_statement(day: date) -> Break:
+    since = end_of(day).isoformat()
+    return Break(BreakKind.MISSING, day.isoformat(), None, f"expected since {since}", "no statement")
+
+
+def end_of(day: date) -> datetime:
+    """Statements are of days of UTC."""
+    return datetime.combine(day + timedelta(days=1), datetime.min.time(), UTC)
 
 
 def _kind_of(ours: Ours, line: StatementLine) -> BreakKind | None:

@@ -18,12 +18,17 @@ from abacus.core.csv_text import csv_text
 from abacus.core.errors import Refused
 from abacus.exchanges.decide.heard import Cancelled, Credited, Heard, NotTakenBack, Rejected, TakenBack
 from abacus.exchanges.types import PartnerStatement, StatementLine, StatementState, Transfer
+from abacus.platform.delivery.decide.reply import brief
 
 VERSION: Final = "1"
 MOST_LINES: Final = 1_000_000
 _NAME: Final = re.compile(r"([a-z0-9][a-z0-9_-]*)_(\d{8})_(\d{4})\.csv", re.IGNORECASE)
+_SHA256: Final = re.compile(r"[0-9a-f]{64}", re.IGNORECASE)
 _FACTS: Final = 5  # of a transfer: number, holder, amount, points, programme
 _SHOWN: Final = 60
+_MOST: Final = 2**63 - 1
+_LONGEST: Final = 100  # letters of an id, a reference, a code, or a number of an account
+_YEARS: Final = range(2000, 3000)
 
 
 class FileFault(Refused):
@@ -57,7 +62,12 @@ class FileName(NamedTuple):
 
     @property
     def _stem(self) -> str:
-        return f"{self.partner}_{self.day:%Y%m%d}_{self.seq:04}"
+        return f"{stem(self.partner, self.day)}{self.seq:04}"
+
+
+def stem(partner: str, day: date) -> str:
+    """What the names of a partner's files of a day begin with."""
+    return f"{partner}_{day:%Y%m%d}_"
 
 
 def statement_name(partner: str, day: date) -> str:
@@ -128,7 +138,7 @@ def read_file(name: FileName, text: bytes) -> Sequence[Order]:
         where = f"{name}, line {number}"
         try:
             exchange_id, line, facts = _order(row)
-            amount += int(facts[2]) if facts else 0
+            amount += _amount(facts[2]) if facts else 0
         except ValueError:
             raise FileFault(
                 f"{where}: TRANSFER,ID,NUMBER,HOLDER,AMOUNT,POINTS,PROGRAMME is expected, CANCEL,ID, or REVERSE,ID"
@@ -168,9 +178,11 @@ def read_receipt(name: FileName, text: bytes) -> Receipt:
     _, file, sha256, verdict, *reason = rows[0]
     if file != str(name):
         raise FileFault(f"{name.receipt}: it is about {file[:_SHOWN]!r}")
+    if _SHA256.fullmatch(sha256) is None:
+        raise FileFault(f"{name.receipt}: {sha256[:_SHOWN]!r} is no SHA-256: 64 letters of 0 to 9 and a to f")
     if verdict not in ("accepted", "refused"):
         raise FileFault(f"{name.receipt}: {verdict[:_SHOWN]!r} is neither accepted nor refused")
-    return Receipt(sha256.lower(), verdict == "accepted", reason[0] if reason and reason[0] else None)
+    return Receipt(sha256.lower(), verdict == "accepted", _words(reason))
 
 
 def read_results(name: FileName, text: bytes, asked: Mapping[UUID, Line]) -> Mapping[UUID, Result]:
@@ -204,7 +216,8 @@ def read_statement(partner: str, day: date, text: bytes) -> PartnerStatement:
         except ValueError:
             raise FileFault(
                 f"{where}, line {number}: ENTRY,ID,credited|rejected|cancelled|reversed,AMOUNT,TIME[,REFERENCE] is"
-                " expected"
+                f" expected; an AMOUNT is from 0 to {_MOST}, a TIME has its offset, the others have up to {_LONGEST}"
+                " printable letters"
             ) from None
     _check_totals(where, body, sum(each.amount for each in lines if each.state is StatementState.CREDITED))
     return PartnerStatement(day, complete=True, lines=lines)
@@ -234,7 +247,7 @@ def _body(where: str, text: bytes, header: Sequence[str]) -> _Body:
 def _check_totals(where: str, body: _Body, amount: int) -> None:
     if (body.lines_said, body.amount_said) != (str(len(body.rows)), str(amount)):
         raise FileFault(
-            f"{where}: the trailer says {body.lines_said[:_SHOWN]} lines and {body.amount_said[:_SHOWN]};"
+            f"{where}: the trailer says {brief(body.lines_said[:_SHOWN])} lines and {brief(body.amount_said[:_SHOWN])};"
             f" there are {len(body.rows)} lines and {amount}"
         )
 
@@ -245,7 +258,8 @@ def _result(where: str, row: Sequence[str]) -> tuple[UUID, Result]:
     except (ValueError, IndexError):
         raise FileFault(
             f"{where}: RESULT,ID,credited,AMOUNT,REFERENCE[,MERGED_INTO] is expected, or RESULT,ID,rejected,CODE[,WHY],"
-            " RESULT,ID,cancelled|reversed, or RESULT,ID,not-reversed[,WHY]"
+            " RESULT,ID,cancelled|reversed, or RESULT,ID,not-reversed[,WHY];"
+            f" an AMOUNT is from 1 to {_MOST}, the others have up to {_LONGEST} printable letters"
         ) from None
 
 
@@ -255,21 +269,18 @@ def _read_result(row: Sequence[str]) -> tuple[UUID, Result]:
         raise ValueError(word)
     match verdict:
         case "credited":
-            amount, reference, *merged = rest
-            if not amount.isascii() or not amount.isdecimal():
-                raise ValueError(amount)
-            return UUID(id_), Result(Credited(int(amount), reference or None), merged[0] if merged else None)
+            amount, *named = rest
+            reference, merged_into = _plain(named[0]), _plain(named[1]) if named[1:] else None
+            return UUID(id_), Result(Credited(_amount(amount), reference), merged_into)
         case "rejected":
             code, *why = rest
-            if not code:
-                raise ValueError(verdict)
-            return UUID(id_), Result(Rejected(code, why[0] if why else None))
+            return UUID(id_), Result(Rejected(_named(code), _words(why)))
         case "cancelled":
             return UUID(id_), Result(Cancelled())
         case "reversed":
             return UUID(id_), Result(TakenBack())
         case "not-reversed":
-            return UUID(id_), Result(NotTakenBack(rest[0] if rest else None))
+            return UUID(id_), Result(NotTakenBack(_words(rest)))
         case _:
             raise ValueError(verdict)
 
@@ -286,7 +297,8 @@ def _entry(row: Sequence[str]) -> StatementLine:
     word, id_, state, amount, at, *reference = row
     if word != "ENTRY":
         raise ValueError(word)
-    return StatementLine(id_, StatementState(state), int(amount), _moment(at), reference[0] if reference else None)
+    referred = _plain(reference[0]) if reference else None
+    return StatementLine(_named(id_), StatementState(state), _amount(amount, least=0), _moment(at), referred)
 
 
 def _header(name: FileName, made_at: datetime) -> list[str]:
@@ -294,11 +306,36 @@ def _header(name: FileName, made_at: datetime) -> list[str]:
     return ["HEADER", VERSION, name.partner, f"{name.day:%Y%m%d}", f"{name.seq:04}", made]
 
 
+# What is read goes into rows as it is, so it is bounded here. Each raises `ValueError`.
+
+
 def _moment(text: str) -> datetime:
     at = datetime.fromisoformat(text)
-    if at.tzinfo is None:
+    if at.tzinfo is None or at.year not in _YEARS:
         raise ValueError(text)
     return at
+
+
+def _amount(text: str, *, least: int = 1) -> int:
+    if not text.isascii() or not text.isdecimal() or not least <= int(text) <= _MOST:
+        raise ValueError(text)
+    return int(text)
+
+
+def _named(text: str) -> str:
+    if not text.isprintable() or not 0 < len(text) <= _LONGEST:
+        raise ValueError(text)
+    return text
+
+
+def _plain(text: str) -> str | None:
+    """None where nothing is said."""
+    return _named(text) if text else None
+
+
+def _words(said: Sequence[str]) -> str | None:
+    """For people, if there are any: one printable line."""
+    return brief(said[0]) or None if said else None
 
 
 def _text(rows: Iterable[Sequence[str]]) -> bytes:

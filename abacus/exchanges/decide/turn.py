@@ -44,6 +44,7 @@ class Reason(StrEnum):
     CALLED_OFF = "called-off"
     DECLINED = "declined"
     UNLINKED = "unlinked"  # the member's account at the partner is not known any more
+    PROGRAMME_OVER = "programme-over"  # before it was sent
 
 
 class Act(StrEnum):
@@ -172,10 +173,10 @@ def declined(exchange: Exchange, now: datetime, why: str) -> Exchange:
     return _to(exchange, State.CANCELLED, now, Reason.DECLINED, why, due_at=now)
 
 
-def called_off(exchange: Exchange, now: datetime) -> Exchange:
-    """The member changes its mind before anything was sent. Raises `WrongState`."""
+def called_off(exchange: Exchange, now: datetime, reason: Reason = Reason.CALLED_OFF) -> Exchange:
+    """Before anything was sent: the member changes its mind, or the programme is over. Raises `WrongState`."""
     _check(exchange, _NOT_SENT, "it was sent, and only its partner can undo it")
-    return _to(exchange, State.CANCELLED, now, Reason.CALLED_OFF, due_at=now)
+    return _to(exchange, State.CANCELLED, now, reason, due_at=now)
 
 
 def reversing(exchange: Exchange, now: datetime, programme: Programme) -> Exchange:

@@ -69,6 +69,7 @@ _REASONS: Final[Mapping[str, str]] = {
     "called-off": "it was called off",
     "declined": "a person of the house declined it",
     "unlinked": "the account is not linked any more",
+    "programme-over": "the programme is over",
     "restored": "the house was restored from a backup, and the partner remembers it",
     "cancelled": "the partner cancelled it",
     "left": "the partner did not go on with it in time",

@@ -1,5 +1,7 @@
 """Three books against each other, on real tables."""
 
+import asyncio
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -8,9 +10,10 @@ from uuid import UUID
 import pytest
 
 from abacus.core.errors import Refused
+from abacus.exchanges.books.break_rows import write_breaks
 from abacus.exchanges.books.desk import BooksDesk
 from abacus.exchanges.decide.exchange import State
-from abacus.exchanges.decide.matching import BreakKind
+from abacus.exchanges.decide.matching import Break, BreakKind
 from abacus.exchanges.decide.position import EntryKind
 from abacus.exchanges.decide.programme import Credit, Money
 from abacus.exchanges.position_rows import EntryDraft, locked_standings, write_entries
@@ -20,6 +23,7 @@ from abacus.platform.postgres import Pool
 from abacus.programs.expiry.decide.month import Month
 from tests.support.exchange_rows import NOW, PROGRAMME, enter, exchange
 from tests.support.fixed_clock import FixedClock
+from tests.support.waiting import waiting
 
 DAY = date(2026, 7, 8)
 ANN = Actor("ann", ())
@@ -106,7 +110,7 @@ async def test_days_without_a_statement_are_breaks_until_they_come(books: Books)
     await books.says(DAY - timedelta(days=1))
     lacking = await books.desk.lacking(PROGRAMME, since, until)
     assert lacking == [since, until]
-    assert await books.desk.note_missing(PROGRAMME, lacking, NOW) == 2
+    assert await books.desk.note_missing(PROGRAMME, lacking) == 2
     await books.says(DAY)
     assert await books.breaks() == [(BreakKind.MISSING, since.isoformat())]
 
@@ -121,7 +125,10 @@ async def test_a_break_has_an_owner_and_is_closed_by_a_person_with_a_reason(book
         await books.desk.close(found, ANN, "again")
     assert await books.desk.breaks() == []
     assert [each.balance for each in await books.desk.balances([PROGRAMME])] == [Decimal("-0.07")]
-    assert await books.says(DAY, ("x", StatementState.CREDITED, 7)) == 1  # it differs still: a new one
+    assert await books.says(DAY, ("x", StatementState.CREDITED, 7)) == 0  # it was closed with this difference
+    assert await books.says(DAY, ("x", StatementState.CREDITED, 8)) == 1
+    assert await books.says(DAY, ("x", StatementState.CREDITED, 7)) == 0  # the open one says so from now on
+    assert [each.theirs for each in await books.desk.breaks()] == ["credited, 7"]
 
 
 async def test_months_are_billed_once_and_in_their_order(books: Books) -> None:
@@ -140,6 +147,69 @@ async def test_months_are_billed_once_and_in_their_order(books: Books) -> None:
     assert [july.bill.due, july.bill.opening, july.bill.closing, august.bill.due] == [-5, 70, 75, 0]
     with pytest.raises(Refused, match="months before 2026-06"):
         await books.desk.bill(PROGRAMME, Month(2026, 5), "person:ann")
+
+
+async def test_nothing_is_billed_of_a_time_before_the_programme(books: Books) -> None:
+    with pytest.raises(Refused, match="skymiles begins in 2026-01: there is nothing of 2025-12"):
+        await books.desk.bill(PROGRAMME, Month(2025, 12), "person:ann")
+    later = replace(PROGRAMME, starts_at=NOW)  # a newer version
+    with pytest.raises(Refused, match="begins in 2026-07"):
+        await books.desk.bill(later, JUNE, "person:ann")
+    await books.write(NOW - timedelta(days=40), (EntryKind.CAPTURED, 30))
+    with pytest.raises(Refused, match="begins in 2026-05"):
+        await books.desk.bill(later, Month(2026, 4), "person:ann")
+    assert (await books.desk.bill(later, Month(2026, 5), "person:ann")).bill.due == 30
+
+
+async def test_an_entry_that_is_written_while_a_month_is_billed_is_billed_once(books: Books) -> None:
+    at = NOW - timedelta(days=40)
+    await books.write(at, (EntryKind.CAPTURED, 30))
+    async with books.pool.acquire() as connection, connection.transaction():
+        locked = await locked_standings(connection, ["skymiles"])
+        billing = asyncio.ensure_future(books.desk.bill(PROGRAMME, JUNE, "person:ann"))
+        await waiting(books.pool, billing)
+        late = EntryDraft("skymiles", EntryKind.CAPTURED, Decimal(5), "SGD", "app")
+        await write_entries(connection, locked, [late], at)
+    june = await billing
+    assert [june.bill.due, june.bill.last_n] == [35, 2]
+
+
+async def test_an_invoice_and_its_break_are_one_transaction(books: Books) -> None:
+    await books.write(NOW - timedelta(days=40), (EntryKind.CAPTURED, 30))
+    await books.desk.bill(PROGRAMME, JUNE, "person:ann")
+    async with books.pool.acquire() as connection:
+        other = connection.transaction()
+        await other.start()
+        same = Break(BreakKind.INVOICE, "2026-06", None, "30", "1")
+        await write_breaks(connection, "skymiles", "SG", [same], NOW)
+        entering = asyncio.ensure_future(books.desk.invoice(PROGRAMME, JUNE, "INV-1", Decimal(31), ANN))
+        await waiting(books.pool, entering)  # the invoice is written, and its break waits
+        entering.cancel()
+        with suppress(asyncio.CancelledError):
+            await entering
+        await other.rollback()
+    assert await books.desk.invoices("skymiles") == {}
+    assert await books.desk.invoice(PROGRAMME, JUNE, "INV-1", Decimal(31), ANN) is not None
+    assert await books.breaks() == [(BreakKind.INVOICE, "2026-06")]
+
+
+async def test_a_statement_of_a_partner_with_two_programmes_is_matched_in_both(books: Books) -> None:
+    ours, stranger = await books.exchanged(), "22222222-2222-2222-2222-222222222222"
+    theirs = (await enter(books.pool, exchange(State.CAPTURED, programme="cardmiles", credited_at=NOW))).exchange_id
+    elses = await enter(books.pool, exchange(State.CAPTURED, programme="acme", partner="acme", credited_at=NOW))
+    said = [
+        StatementLine(str(id_), StatementState.CREDITED, amount, NOW)
+        for id_, amount in ((ours, 1000), (theirs, 999), (stranger, 7), (elses.exchange_id, 1000))
+    ]
+    cards = replace(PROGRAMME, name="cardmiles")
+    for programme in (PROGRAMME, cards):
+        await books.desk.match(programme, PartnerStatement(DAY, complete=True, lines=said))
+    found = {
+        of: {each.about: each.kind for each in await books.desk.breaks(programme=of)}
+        for of in ("skymiles", "cardmiles")
+    }
+    unknown = dict.fromkeys((stranger, str(elses.exchange_id)), BreakKind.NOT_OURS)
+    assert found == {"skymiles": unknown, "cardmiles": {**unknown, str(theirs): BreakKind.AMOUNT}}
 
 
 async def test_an_invoice_with_another_sum_is_a_break(books: Books) -> None:

@@ -14,6 +14,7 @@ from abacus.exchanges.decide.heard import Heard, Silence
 from abacus.exchanges.decide.matching import BreakKind
 from abacus.exchanges.decide.programme import Programme
 from abacus.exchanges.types import Account, Match, PartnerStatement, StatementLine, StatementState, Transfer
+from abacus.people.types.person import Actor
 from abacus.platform.postgres import Pool
 from tests.support.exchange_rows import PROGRAMME
 from tests.support.fixed_clock import FixedClock
@@ -55,11 +56,12 @@ class Kept:
 
     def __init__(self, pool: Pool) -> None:
         self.pool, self.clock, self.partner = pool, FixedClock(NOW), Statements()
+        self.programmes = [YOUNG]
         self.desk = BooksDesk(pool, self.clock)
         self.keeper = BooksKeeper(self.desk, self._programmes, lambda _: self.partner, self.clock)
 
     async def _programmes(self) -> list[Programme]:
-        return [YOUNG]
+        return self.programmes
 
     async def steps(self) -> int:
         async with self.pool.acquire() as connection:
@@ -116,3 +118,24 @@ async def test_wrong_sums_are_a_break_and_nothing_is_read(kept: Kept) -> None:
     del kept.partner.said[day]
     await kept.steps()
     assert await kept.breaks() == {}
+
+
+async def test_what_is_wrong_with_one_statement_holds_up_neither_other_days_nor_other_programmes(kept: Kept) -> None:
+    line = LINE._replace(id="a\0b")  # it cannot be stored
+    kept.partner.said = {STARTS: PartnerStatement(STARTS, complete=True, lines=[line])}
+    kept.programmes = [YOUNG, replace(YOUNG, name="acme")]
+    assert await kept.steps() == 2 * (1 + 3)
+    assert await kept.steps() == 0  # not again at once
+    kept.partner.said.clear()
+    kept.clock.set(NOW + timedelta(minutes=16))
+    assert await kept.steps() == 2
+
+
+async def test_a_day_without_a_statement_is_one_break_until_a_person_closes_it(kept: Kept) -> None:
+    kept.partner.said = {STARTS: Unavailable("skyline", "away")}
+    for n in range(3):
+        kept.clock.set(NOW + n * timedelta(minutes=16))
+        await kept.steps()
+        for each in await kept.desk.breaks():
+            assert n == 0
+            await kept.desk.close(each, Actor("ann", ()), "the partner was not open yet")

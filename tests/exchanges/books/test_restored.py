@@ -17,6 +17,7 @@ from abacus.exchanges.decide.exchange import State
 from abacus.exchanges.decide.matching import BreakKind
 from abacus.exchanges.types import PartnerStatement
 from abacus.platform.postgres import Pool, open_pool
+from tests.support.databases import TestDatabase
 from tests.support.exchange_house import SHOP, ExchangeHouse
 from tests.support.partner_sim import Partner, partner_sim, today
 from tests.support.rewards import give_points
@@ -91,7 +92,9 @@ async def furnish(pool: Pool, house: ExchangeHouse) -> None:
     await house.prefund()
 
 
-async def test_an_old_copy_of_the_house(database_url: str) -> None:
+async def test_an_old_copy_of_the_house(database: TestDatabase) -> None:
+    await database.close()  # sessions of the test before
+    database_url = database.address
     async with partner_sim() as partner:
         async with opened(database_url, partner) as house:
             await furnish(house.pool, house)

@@ -1,18 +1,24 @@
 """A partner without a server: files at their time, and answers that are believed wholly or not at all."""
 
+import asyncio
+import os
+import threading
+import time as clocks
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from uuid import UUID
 
+import asyncpg
 import pytest
+from structlog.testing import capture_logs
 
-from abacus.core.errors import Refused, Unavailable
-from abacus.exchanges.carriers.files.file_keeper import FileKeeper
+from abacus.core.errors import Refused, RightMissing, Unavailable
+from abacus.exchanges.carriers.files.file_keeper import FileKeeper, Tell
 from abacus.exchanges.carriers.files.file_partner import FilePartner
 from abacus.exchanges.carriers.files.file_rows import FileRow, FileRows
-from abacus.exchanges.decide.heard import Cancelled, Credited, Heard, Pending, Rejected
+from abacus.exchanges.decide.heard import Cancelled, Credited, Heard, NotTakenBack, Pending, Rejected, TakenBack
 from abacus.exchanges.decide.programme import ByFile, Programme
 from abacus.exchanges.decide.transfer_file import FileName, digest
 from abacus.exchanges.types import Account, Transfer
@@ -28,23 +34,43 @@ NAME = FileName("skyline", DAY, 1)
 class House:
     """The files of one programme in a folder, and what their partner said."""
 
-    def __init__(self, pool: Pool, folder: Path) -> None:
+    def __init__(self, pool: Pool, folder: Path, name: str = "skymiles") -> None:
         self.pool, self.folder, self.clock = pool, folder, FixedClock(BEHIND)
+        self.is_restored = False
+        self.tell: Tell = self._tell
         carrier = ByFile(str(folder), time(17))
-        self.programme = replace(PROGRAMME, carrier=carrier)
+        self.programme = replace(PROGRAMME, name=name, carrier=carrier)
         self.rows = FileRows(pool)
         self.partner = FilePartner(self.programme, carrier, self.rows, self.clock)
         self.heard: list[tuple[UUID, Heard]] = []
 
     async def step(self) -> int:
         """Of a process that has just begun."""
-        keeper = FileKeeper(self.rows, self._programmes, self._accounts, self._tell, self.clock)
+        return await self.step_of(self.keeper())
+
+    async def step_of(self, keeper: FileKeeper) -> int:
         async with self.pool.acquire() as connection:
             return await keeper.step(connection)
 
+    def keeper(self, *others: "House", within_s: float = 30) -> FileKeeper:
+        """Of these programmes."""
+
+        async def programmes() -> list[Programme]:
+            return [each.programme for each in (self, *others)]
+
+        return FileKeeper(
+            self.rows,
+            programmes,
+            self._accounts,
+            self.tell,
+            self.clock,
+            is_stopped=self._is_stopped,
+            within_s=within_s,
+        )
+
     async def put(self, *ids: int) -> list[UUID]:
         for n in ids:
-            row = await enter(self.pool, exchange(exchange_id=UUID(int=n)))
+            row = await enter(self.pool, exchange(exchange_id=UUID(int=n), programme=self.programme.name))
             transfer = Transfer(row.exchange_id, Account("SK"), row.theirs, row.points, "skymiles@1", BEHIND)
             assert isinstance(await self.partner.put(transfer), Pending)
         return [UUID(int=n) for n in ids]
@@ -60,16 +86,16 @@ class House:
         (self.folder / name.receipt).write_text(f"RECEIPT,{name},{whole},{verdict}", "utf-8")
 
     async def files(self) -> list[FileRow]:
-        return (await self.rows.listed("skymiles", 10))[::-1]
-
-    async def _programmes(self) -> list[Programme]:
-        return [self.programme]
-
-    async def _accounts(self, links: Sequence[UUID]) -> dict[UUID, Account]:
-        return dict.fromkeys(links, Account("SK-1"))
+        return (await self.rows.listed(self.programme.name, 10))[::-1]
 
     async def _tell(self, heard: Sequence[tuple[UUID, Heard]]) -> None:
         self.heard += heard
+
+    async def _is_stopped(self) -> bool:
+        return self.is_restored
+
+    async def _accounts(self, links: Sequence[UUID]) -> dict[UUID, Account]:
+        return dict.fromkeys(links, Account("SK-1"))
 
 
 @pytest.fixture
@@ -142,10 +168,10 @@ async def test_a_file_that_was_cut_off_is_written_as_it_was_made(house: House) -
 
 async def test_a_receipt_of_other_bytes_is_not_believed(house: House) -> None:
     await house.step()
-    (house.folder / NAME.receipt).write_text(f"RECEIPT,{NAME},abc,accepted", "utf-8")
+    (house.folder / NAME.receipt).write_text(f"RECEIPT,{NAME},{'abcd' * 16},accepted", "utf-8")
     await house.step()
     [file] = await house.files()
-    assert (file.received_at, "it is about abc" in (file.fault or "")) == (None, True)
+    assert (file.received_at, "it is about abcd" in (file.fault or "")) == (None, True)
 
 
 async def test_an_id_stands_once_in_a_file_and_what_is_asked_again_is_asked_once(house: House) -> None:
@@ -185,3 +211,150 @@ async def test_a_place_that_is_away_holds_up_nothing(house: House) -> None:
     house.folder.unlink()
     assert await house.step() == 1
     assert str(id_) in (house.folder / str(NAME)).read_text("utf-8")
+
+
+async def test_nothing_is_done_while_the_house_is_restored_and_not_matched(house: House) -> None:
+    await house.put(1)
+    house.is_restored = True
+    assert await house.step() == 0
+    assert (await house.files(), list(house.folder.iterdir())) == ([], [])
+    house.is_restored = False
+    assert await house.step() == 1
+
+
+@pytest.mark.parametrize("is_picked_up", [False, True])
+async def test_no_file_is_put_over_another(house: House, *, is_picked_up: bool) -> None:
+    """The house was restored: it has forgotten the file of the day, and makes another one."""
+    [id_] = await house.put(1)
+    before = b"what the house wrote before it was restored"
+    (house.folder / str(NAME)).write_bytes(before)
+    if is_picked_up:
+        house.receives(NAME)
+        (house.folder / str(NAME)).unlink()
+    assert await house.step() == 1
+    assert is_picked_up or (house.folder / str(NAME)).read_bytes() == before
+    assert not (house.folder / NAME.digest_file).exists()
+    [taken] = await house.files()
+    assert (taken.accepted, taken.written_at) == (False, None)
+    assert "another file of this name was there" in (taken.reason or "")
+    following = await house.rows.make("skymiles", "skyline", DAY, BEHIND, 10)
+    await house.step()
+    assert (following.seq, following.lines) == (2, 1)
+    assert str(id_) in (house.folder / following.name).read_text("utf-8")
+
+
+async def test_what_was_answered_may_be_asked_again(house: House) -> None:
+    first, second = await house.put(1, 2)
+    await house.partner.reverse(first)
+    await house.partner.cancel(second)
+    for n, results in enumerate(
+        [
+            (f"{first},credited,1000,M-1", f"{second},credited,1000,M-2"),
+            (f"{first},not-reversed,spent", f"{second},credited,900,M-2"),
+        ]
+    ):
+        house.clock.set(BEHIND + timedelta(days=n))
+        name = NAME._replace(day=DAY + timedelta(days=n))
+        await house.step()
+        house.receives(name)
+        await house.step()
+        await house.partner.reverse(first)  # a line of a file that is not answered, or waits, stays where it is
+        await house.partner.cancel(second)
+        house.says(name, *results, credited=2000 - 1100 * n)
+        assert await house.step() == 1
+    assert [each.lines for each in await house.files()] == [2, 2]
+    assert house.heard[2:] == [(first, NotTakenBack("spent")), (second, Credited(900, "M-2"))]
+    await asyncio.gather(*(house.partner.reverse(first) for _ in range(3)))
+    await house.partner.cancel(second)
+    house.clock.set(BEHIND + timedelta(days=2))
+    await house.step()
+    name = NAME._replace(day=DAY + timedelta(days=2))
+    lines = (house.folder / str(name)).read_text("utf-8").splitlines()
+    assert lines[1:] == [f"CANCEL,{second}", f"REVERSE,{first}", "TRAILER,2,0"]
+    house.receives(name)
+    house.says(name, f"{first},reversed", f"{second},cancelled")
+    await house.step()
+    await house.step()
+    assert house.heard[4:] == [(first, TakenBack()), (second, Cancelled())]
+
+
+async def test_two_programmes_of_a_partner_have_files_of_their_own(house: House) -> None:
+    other = House(house.pool, house.folder, "skymiles-vn")
+    [ours], [theirs] = await house.put(1), await other.put(2)
+    assert await house.step_of(house.keeper(other)) == 2
+    [file], [of_other] = await house.files(), await other.files()
+    assert {file.name, of_other.name} == {str(NAME), str(NAME._replace(seq=2))}
+    for row, id_ in (file, ours), (of_other, theirs):
+        assert str(id_) in (house.folder / row.name).read_text("utf-8")
+        house.receives(row.file_name("skyline"))
+        house.says(row.file_name("skyline"), f"{theirs},credited,1000,M-1", credited=1000)
+    await house.step_of(house.keeper(other))
+    await house.step_of(house.keeper(other))
+    assert house.heard == [(theirs, Credited(1000, "M-1"))]  # once, by the file that asked for it
+    assert f"{theirs} does not stand in {file.name}" in ((await house.files())[0].fault or "")
+    assert (await house.rows.latest_day("skymiles"), await house.rows.latest_day("skymiles-vn")) == (DAY, DAY)
+    made = await asyncio.gather(
+        *(house.rows.make(each.programme.name, "skyline", DAY, BEHIND, 10) for each in (house, other) * 3),
+        house.rows.make("partner-of-alike", "skyline_20260710", DAY, BEHIND, 10),
+    )
+    assert sorted(each.seq for each in made[:-1]) == [3, 4, 5, 6, 7, 8]
+    assert made[-1].seq == 1
+
+
+async def test_a_fault_of_one_programme_is_put_aside_and_the_others_go_on(house: House) -> None:
+    other = House(house.pool, house.folder, "skymiles-vn")
+    [ours], [theirs] = await house.put(1), await other.put(2)
+    fault: Exception = asyncpg.DataError("invalid byte sequence")
+    asked = list[UUID]()
+
+    async def tell(heard: Sequence[tuple[UUID, Heard]]) -> None:
+        asked.extend(id_ for id_, _ in heard)
+        if ours in dict(heard):
+            raise fault
+
+    house.tell = tell
+    keeper = house.keeper(other)
+    await house.step_of(keeper)
+    for each, id_ in (house, ours), (other, theirs):
+        [file] = await each.files()
+        house.receives(file.file_name("skyline"))
+        house.says(file.file_name("skyline"), f"{id_},rejected,account-closed")
+    house.clock.set(BEHIND + timedelta(seconds=10))
+    assert await house.step_of(keeper) == 2
+    house.clock.set(BEHIND + timedelta(seconds=20))
+    with capture_logs() as logs:
+        assert await house.step_of(keeper) == 1
+    assert [(each["event"], each["programme"]) for each in logs] == [("files put aside", "skymiles")]
+    assert sorted(asked) == [ours, theirs]
+    house.clock.set(BEHIND + timedelta(seconds=30))
+    assert await house.step_of(keeper) == 0
+    assert len(asked) == 2  # not yet again
+    fault = Unavailable("ledger", "it cannot be posted")
+    house.clock.set(BEHIND + timedelta(minutes=5))
+    assert await house.step_of(keeper) == 0
+    for fault in (Unavailable("database", "away"), RightMissing("no right")):  # of the house, not of the programme
+        house.clock.set(house.clock.now() + timedelta(minutes=5))
+        with pytest.raises(type(fault)):
+            await house.step_of(keeper)
+
+
+async def test_a_place_that_never_answers_holds_up_no_other(house: House, tmp_path: Path) -> None:
+    other = House(house.pool, tmp_path / "other", "skymiles-vn")
+    keeper = house.keeper(other, within_s=0.3)
+    pipe = house.folder / f".{NAME}.{os.getpid()}"
+    os.mkfifo(pipe)  # to open it for writing hangs until somebody reads
+    await house.rows.make("skymiles", "skyline", DAY, BEHIND, 10)
+    begun = clocks.monotonic()
+    assert await house.step_of(keeper) == 1
+    house.clock.set(BEHIND + timedelta(minutes=1))
+    following = await other.rows.make("skymiles-vn", "skyline", DAY, BEHIND, 10)
+    assert await house.step_of(keeper) == 1
+    assert clocks.monotonic() - begun < 5
+    assert (other.folder / following.name).exists()
+    [hung] = [each for each in threading.enumerate() if each.name == f"in {house.folder}"]
+    os.close(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK))  # it answers again
+    await asyncio.to_thread(hung.join)
+    pipe.unlink()
+    house.clock.set(BEHIND + timedelta(minutes=2))
+    assert await house.step_of(keeper) == 1
+    assert (house.folder / str(NAME)).exists()

@@ -20,6 +20,7 @@ from abacus.exchanges.decide.contract import (
     heard_to_put,
     heard_to_reverse,
     match_in,
+    recalled_in,
     statement_in,
     told_by,
 )
@@ -35,7 +36,7 @@ from abacus.exchanges.decide.heard import (
     Silence,
     TakenBack,
 )
-from abacus.exchanges.types import Match
+from abacus.exchanges.types import Match, Recalled
 
 ID: Final = UUID("0b9e0b1c-6f0e-4a55-9d0e-000000000001")
 NOW: Final = datetime(2026, 11, 28, 12, tzinfo=UTC)
@@ -208,11 +209,53 @@ def test_a_statement_with_sums_that_are_not_those_of_its_lines_is_refused(change
         {"lines": [{**LINES[0], "at": "2026-11-28T12:00:00"}], "count": 1},
         {"lines": [{**LINES[0], "state": ["credited"]}], "count": 1},
         {"lines": [7], "count": 1},
+        {"lines": [{**LINES[0], "id": ""}], "count": 1},
+        {"lines": [{**LINES[0], "id": "a\0b"}], "count": 1},
+        {"lines": [{**LINES[0], "id": "x" * 101}], "count": 1},
+        {"lines": [{**LINES[0], "at": "0001-01-01T00:00:00+14:00"}], "count": 1},
+        {"lines": [{**LINES[0], "at": "9999-12-31T23:59:59-14:00"}], "count": 1},
+        {"lines": [{**LINES[0], "amount": 2**63}], "count": 1, "sums": {**SUMS, "credited": 2**63, "reversed": 0}},
+        {"lines": [{**LINES[0], "amount": 2**63 - 1}] * 2, "count": 2, "sums": {**SUMS, "reversed": 0}},
     ],
 )
 def test_what_is_no_statement(changed: dict[str, Any]) -> None:
     with pytest.raises(NotOfContract):
         statement_in(stated(**changed), DAY)
+
+
+ASKED: Final = {"account": {"number": "4711"}, "points": 1250, "programme": "skymiles@3"}
+
+
+def test_what_a_transfer_was_asked_for_by() -> None:
+    assert recalled_in(json(200, **CREDITED, asked=ASKED), ID) == Recalled("4711", 500, 1250, "skymiles@3", "R1")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {},
+        {"asked": {**ASKED, "account": None}},
+        {"asked": {**ASKED, "account": {"number": 4711}}},
+        {"asked": {**ASKED, "account": {"number": "47\0"}}},
+        {"asked": {**ASKED, "account": {"number": "4" * 101}}},
+        {"asked": {**ASKED, "programme": "x" * 101}},
+        *[{"asked": {**ASKED, "points": points}} for points in (0, -500, 2**63, 1.0, True, "1")],
+        {"asked": ASKED, "amount": 2**63},
+        {"asked": ASKED, "state": "pending"},
+        {"asked": ASKED, "state": "gone"},
+    ],
+)
+def test_a_transfer_of_which_it_is_not_said_is_not_recalled(said: dict[str, Any]) -> None:
+    assert recalled_in(json(200, **{**CREDITED, **said}), ID) is None
+
+
+def test_an_answer_of_another_transfer_recalls_nothing() -> None:
+    with pytest.raises(NotOfContract):
+        recalled_in(json(200, **CREDITED, asked=ASKED), uuid4())
+
+
+def test_what_is_kept_of_words_has_nothing_that_cannot_be_stored() -> None:
+    assert heard_to_put(ID, problem(422, "account-closed", detail="why\0y"), NOW) == Rejected("account-closed", "why y")
 
 
 def test_the_list_of_refusals_is_that_of_the_contract() -> None:

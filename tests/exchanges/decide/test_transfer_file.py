@@ -16,6 +16,7 @@ from abacus.exchanges.decide.transfer_file import (
     digest,
     digest_text,
     file_text,
+    read_file,
     read_name,
     read_receipt,
     read_results,
@@ -25,6 +26,8 @@ from abacus.exchanges.types import Account, StatementState, Transfer
 
 NAME = FileName("skyline", date(2026, 11, 28), 3)
 AT = datetime(2026, 11, 28, 9, 0, tzinfo=UTC)
+SHA256 = digest(b"a file")
+LONG, HUGE = "x" * 101, 2**63
 IDS = [UUID(int=n) for n in range(1, 6)]
 ORDERS = Orders(
     [
@@ -66,14 +69,25 @@ def test_no_name(text: str) -> None:
 
 
 def test_receipts() -> None:
-    assert read_receipt(NAME, f"RECEIPT,{NAME},ABC,accepted".encode()) == Receipt("abc", accepted=True, reason=None)
-    assert read_receipt(NAME, f"RECEIPT,{NAME},abc,refused,wrong sum\n".encode()) == Receipt(
-        "abc", accepted=False, reason="wrong sum"
+    assert read_receipt(NAME, f"RECEIPT,{NAME},{SHA256.upper()},accepted".encode()) == Receipt(
+        SHA256, accepted=True, reason=None
+    )
+    assert read_receipt(NAME, f"RECEIPT,{NAME},{SHA256},refused,wrong\0sum{'!' * 1000}\n".encode()) == Receipt(
+        SHA256, accepted=False, reason=f"wrong sum{'!' * 191}"
     )
 
 
 @pytest.mark.parametrize(
-    "text", [b"", b"RECEIPT,other.csv,abc,accepted", b"RECEIPT,skyline_20261128_0003.csv,abc,maybe", b"\xff", b"a\nb"]
+    "text",
+    [
+        b"",
+        f"RECEIPT,other.csv,{SHA256},accepted".encode(),
+        f"RECEIPT,{NAME},{SHA256},maybe".encode(),
+        f"RECEIPT,{NAME},abc,accepted".encode(),
+        f"RECEIPT,{NAME},{SHA256[:-1]}\0,accepted".encode(),
+        b"\xff",
+        b"a\nb",
+    ],
 )
 def test_no_receipt(text: bytes) -> None:
     with pytest.raises(FileFault):
@@ -104,6 +118,21 @@ def test_results() -> None:
         IDS[0]: Result(Rejected("account-closed", "closed in May")),
         IDS[3]: Result(NotTakenBack("spent")),
     }
+    text = _results(f"{IDS[0]},credited,{HUGE - 1},{LONG[1:]}", f"{IDS[1]},credited,1,", credited=HUGE)
+    assert read_results(NAME, text, ASKED) == {
+        IDS[0]: Result(Credited(HUGE - 1, LONG[1:])),
+        IDS[1]: Result(Credited(1)),
+    }
+
+
+def test_words_for_people_are_one_short_line() -> None:
+    why = f"why\0\x1b[2J{'!' * 1000}"
+    text = _results(f"{IDS[0]},rejected,account-closed,{why}", f"{IDS[3]},not-reversed,\0")
+    said = f"why [2J{'!' * 192}"
+    assert read_results(NAME, text, ASKED) == {
+        IDS[0]: Result(Rejected("account-closed", said)),
+        IDS[3]: Result(NotTakenBack(None)),
+    }
 
 
 @pytest.mark.parametrize(
@@ -118,6 +147,16 @@ def test_results() -> None:
         (_results(f"{IDS[0]},credited"), "line 2: RESULT,ID"),
         (_results(f"{IDS[0]},lost"), "line 2: RESULT,ID"),
         (_results("5,cancelled"), "line 2: RESULT,ID"),
+        (_results(f"{IDS[0]},credited,0,x"), "line 2: RESULT,ID"),
+        (_results(f"{IDS[0]},credited,{HUGE},x", credited=HUGE), "line 2: RESULT,ID"),
+        (_results(f"{IDS[0]},credited,{'9' * 5000},x"), "line 2: RESULT,ID"),
+        (_results(f"{IDS[0]},credited,1,M\0", credited=1), "line 2: RESULT,ID"),
+        (_results(f"{IDS[0]},credited,1,{LONG}", credited=1), "line 2: RESULT,ID"),
+        (_results(f"{IDS[0]},credited,1,M,{LONG}", credited=1), "line 2: RESULT,ID"),
+        (_results(f"{IDS[0]},rejected,{LONG}"), "line 2: RESULT,ID"),
+        (_results(f"{IDS[0]},rejected,closed\0"), "line 2: RESULT,ID"),
+        (_results(f"{IDS[0]},rejected,"), "line 2: RESULT,ID"),
+        (_results(f"{IDS[0]},cancelled", trailer="TRAILER,\0,0"), "the trailer says  lines and 0; there are 1"),
         (HEADER.replace("0003", "0004").encode() + b"TRAILER,0,0", "the header is not"),
         (b"", "the header is not"),
         (b'HEADER,"1', "not CSV"),
@@ -142,3 +181,30 @@ def test_statements() -> None:
     for wrong in ("2,1000", "1,1000"), ("credited,1000", "credited,1001"), ("10:00:00Z", "10:00:00"), ("ENTRY", "LINE"):
         with pytest.raises(FileFault):
             read_statement("skyline", NAME.day, text.replace(*wrong).encode())
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "T\0,rejected,0,2026-11-28T10:00:00Z",
+        f"{LONG},rejected,0,2026-11-28T10:00:00Z",
+        ",rejected,0,2026-11-28T10:00:00Z",
+        "T,rejected,-1,2026-11-28T10:00:00Z",
+        f"T,rejected,{HUGE},2026-11-28T10:00:00Z",
+        "T,rejected,\u0661,2026-11-28T10:00:00Z",
+        "T,rejected,0,0001-01-01T00:00:00+14:00",
+        "T,rejected,0,9999-12-31T23:59:59-14:00",
+        "T,rejected,0,2026-11-28T10:00:00Z,M\0",
+        f"T,rejected,0,2026-11-28T10:00:00Z,{LONG}",
+    ],
+)
+def test_entries_that_are_not_believed(entry: str) -> None:
+    text = f"HEADER,1,skyline,20261128,x\nENTRY,{entry}\nTRAILER,1,0\n"
+    with pytest.raises(FileFault, match="line 2: ENTRY,ID"):
+        read_statement("skyline", NAME.day, text.encode())
+
+
+def test_an_order_of_more_than_any_account_holds_is_not_read() -> None:
+    line = f"TRANSFER,{IDS[0]},SK-1,,{HUGE},1,skymiles@3"
+    with pytest.raises(FileFault, match="line 2: TRANSFER,ID"):
+        read_file(NAME, f"{HEADER}{line}\nTRAILER,1,{HUGE}".encode())

@@ -9,7 +9,7 @@ from uuid import UUID
 import structlog
 
 from abacus.core.clock import Clock
-from abacus.core.errors import Refused, Unavailable
+from abacus.core.errors import LineStopped, Refused, Unavailable
 from abacus.exchanges.carriers.files.file_rows import FileRow, FileRows, Ordered
 from abacus.exchanges.decide.heard import Heard
 from abacus.exchanges.decide.programme import ByFile, Programme
@@ -25,12 +25,14 @@ from abacus.exchanges.decide.transfer_file import (
     read_results,
 )
 from abacus.exchanges.types import Account, Transfer
-from abacus.platform.object_places import ObjectPlace, open_place
-from abacus.platform.postgres import Connection
+from abacus.platform.object_places import WITHIN_S, ObjectPlace, open_place
+from abacus.platform.postgres import DEPENDENCY, Connection
 
 MOST_LINES: Final = 200_000  # of a file; what is more waits for the next one
 _LOOK_EVERY: Final = timedelta(seconds=5)
 _SOON: Final = timedelta(seconds=1)  # after something was written or read: its answer may be there already
+_AWAY: Final = timedelta(seconds=30)  # after a place was not reached: the others wait for it each time
+_ASIDE: Final = timedelta(minutes=1)  # after a fault that nobody foresaw
 _TOGETHER: Final = 500
 _AT_ONCE: Final = 2  # while one waits for the database, the other is thought about
 
@@ -38,11 +40,13 @@ _AT_ONCE: Final = 2  # while one waits for the database, the other is thought ab
 Tell = Callable[[Sequence[tuple[UUID, Heard]]], Awaitable[None]]
 AccountsOf = Callable[[Sequence[UUID]], Awaitable[Mapping[UUID, Account]]]  # by the ids of links
 
+_TAKEN: Final = "not written: another file of this name was there; what it was made of waits for the next one"
+
 log = structlog.get_logger(__name__)
 
 
 class FileKeeper:
-    """A place that cannot be reached is tried again, and holds up no other programme."""
+    """A place that cannot be reached is tried again, and neither it nor any fault of one programme holds up another."""
 
     def __init__(
         self,
@@ -51,12 +55,20 @@ class FileKeeper:
         accounts: AccountsOf,
         tell: Tell,
         clock: Clock,
+        *,
+        is_stopped: Callable[[], Awaitable[bool]],
+        within_s: float = WITHIN_S,
     ) -> None:
+        """`is_stopped` says whether the house was restored and its books are not matched yet: files may be there then
+        that it has forgotten. `within_s` limits each call of a place.
+        """
         self._rows = rows
         self._programmes = programmes
         self._accounts = accounts
         self._tell = tell
         self._clock = clock
+        self._is_stopped = is_stopped
+        self._within_s = within_s
         self._look_at: dict[str, datetime] = {}
         self._unbelieved: dict[str, str] = {}  # the digest of results that were read and not believed, by their file
 
@@ -64,29 +76,47 @@ class FileKeeper:
         """Returns how many files were written and how many answers read. Raises `Unavailable` while the database is
         away.
         """
-        done = 0
-        for each in await self._programmes():
-            now = self._clock.now()
-            if isinstance(each.carrier, ByFile) and self._look_at.get(each.name, now) <= now:
-                kept = await self._keep(each, each.carrier)
-                self._look_at[each.name] = self._clock.now() + (_SOON if kept else _LOOK_EVERY)
-                done += kept
-        return done
+        if await self._is_stopped():
+            return 0
+        programmes, now = await self._programmes(), self._clock.now()
+        due = [each for each in programmes if self._look_at.get(each.name, now) <= now]
+        came = await asyncio.gather(
+            *(self._keep(each, each.carrier) for each in due if isinstance(each.carrier, ByFile)),
+            return_exceptions=True,
+        )
+        for fault in came:
+            if isinstance(fault, BaseException):
+                raise fault
+        return sum(each for each in came if isinstance(each, int))
 
     async def _keep(self, programme: Programme, carrier: ByFile) -> int:
+        """Raises `Unavailable` while the database is away."""
+        name = programme.name
+        try:
+            done = await self._keep_files(programme, carrier)
+        except LineStopped:
+            raise
+        except Unavailable as error:
+            if error.dependency == DEPENDENCY:
+                raise
+            log.warning("files not gone on with", programme=name, away=error)
+            done, wait = 0, _AWAY
+        except Exception:
+            log.exception("files put aside", programme=name)
+            done, wait = 0, _ASIDE
+        else:
+            wait = _SOON if done else _LOOK_EVERY
+        self._look_at[name] = self._clock.now() + wait
+        return done
+
+    async def _keep_files(self, programme: Programme, carrier: ByFile) -> int:
         if (day := await self._due(programme, carrier)) is not None:
             await self.make(programme, day)
         done, files = 0, await self._rows.still_open(programme.name)
-        if not files:
-            return 0
-        try:
-            async with open_place(carrier.place) as place:
+        if files:
+            async with open_place(carrier.place, within_s=self._within_s) as place:
                 for each in files:
                     done += await self._go_on(programme, place, each)
-        except Unavailable as error:
-            if error.dependency != "files":
-                raise
-            log.warning("place of files not reached", programme=programme.name, away=error.detail)
         return done
 
     async def make(self, programme: Programme, day: date) -> FileRow:
@@ -122,6 +152,10 @@ class FileKeeper:
         text = await asyncio.to_thread(file_text, name, row.made_at, await self._orders(programme, orders))
         if not await self._rows.sealed(row.name, digest(text)):
             raise Refused(f"{row.name} would not be written as it was made")
+        if await _is_taken(place, name, text):
+            log.warning("file not written over another", programme=programme.name, file=row.name)
+            await self._rows.received(row.name, self._clock.now(), accepted=False, reason=_TAKEN)
+            return 1
         await place.put(str(name), text)
         await place.put(name.digest_file, digest_text(name, text))  # last: with it the file is whole
         await self._rows.written(row.name, self._clock.now())
@@ -175,3 +209,11 @@ class FileKeeper:
             await asyncio.gather(*map(self._tell, parts[first : first + _AT_ONCE]))
         await self._rows.answered(row.name, len(results), read, self._clock.now())
         return 1
+
+
+async def _is_taken(place: ObjectPlace, name: FileName, text: bytes) -> bool:
+    """Whether the place, or the partner, has another file of this name: of a house that was restored since."""
+    there = await place.get(str(name))
+    if there is None and (receipt := await place.get(name.receipt)) is not None:
+        return read_receipt(name, receipt).digest != digest(text)
+    return there is not None and there != text

@@ -5,7 +5,7 @@ from datetime import date, datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from abacus.exchanges.decide.transfer_file import FileName, Line
+from abacus.exchanges.decide.transfer_file import FileName, Line, stem
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
@@ -54,17 +54,27 @@ class Ordered(NamedTuple):
 
 
 _COLUMNS: Final = columns(FileRow)
-# What is asked again while it waits, or while its file is not answered, stands there already.
+# What is asked again while it waits, or while its file is not answered, stands there already. Once its file is answered
+# it is a new question, and waits for another file.
 _ENTER: Final = Statement(f"""
+with again as (
+    update exchange_order o set file = null from {unnested(_Order)}
+    where (o.exchange_id, o.line) = (u.exchange_id, u.line) and exists (
+        select from exchange_file f where f.name = o.file and f.answered_at is not null
+    )
+)
 insert into exchange_order (exchange_id, line, programme, entered_at)
 select u.exchange_id, u.line, :programme, :now from {unnested(_Order)} order by u.exchange_id, u.line
 on conflict do nothing
 """)
 _LATEST_DAY: Final = Statement("select max(day) from exchange_file where programme = :programme")
-_NEXT_SEQ: Final = Statement(
-    "select coalesce(max(seq), 0) + 1 from exchange_file where programme = :programme and day = :day"
-)
-_LOCK: Final = Statement("select pg_advisory_xact_lock(hashtext('exchange_files:' || :programme))")
+# A name has the partner and no programme, so a partner's files are counted over all its programmes: a colon comes after
+# all digits.
+_NEXT_SEQ: Final = Statement("""
+select coalesce(max(seq), 0) + 1 from exchange_file
+where day = :day and (programme = :programme or (name > :stem and name < :stem || ':'))
+""")
+_LOCK: Final = Statement("select pg_advisory_xact_lock(hashtext('exchange_files:' || :of))")
 _MAKE: Final = Statement(f"""
 insert into exchange_file (name, programme, day, seq, made_at, lines, amount)
 values (:name, :programme, :day, :seq, :now, 0, 0) returning {_COLUMNS}
@@ -124,7 +134,7 @@ class FileRows:
         self._pool = pool
 
     async def enter(self, programme: str, orders: Sequence[tuple[UUID, Line]], now: datetime) -> None:
-        """Lines for the next file; a line that was entered before stays where it is."""
+        """Lines for the next file; a line that waits, or whose file is not answered yet, stays where it is."""
         rows = [_Order(id_, line.value) for id_, line in orders]
         async with passing_failures():
             await self._pool.execute(*_ENTER(**arrays(_Order, rows), programme=programme, now=now))
@@ -137,8 +147,9 @@ class FileRows:
     async def make(self, programme: str, partner: str, day: date, now: datetime, most: int) -> FileRow:
         """A file of the day with what waits, be it nothing."""
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            await connection.execute(*_LOCK(programme=programme))
-            seq = await connection.fetchval(*_NEXT_SEQ(programme=programme, day=day))
+            for of in (f"programme:{programme}", f"partner:{partner}"):
+                await connection.execute(*_LOCK(of=of))
+            seq = await connection.fetchval(*_NEXT_SEQ(programme=programme, day=day, stem=stem(partner, day)))
             name = str(FileName(partner, day, seq))
             await connection.execute(*_MAKE(name=name, programme=programme, day=day, seq=seq, now=now))
             await connection.execute(*_FILL(name=name, programme=programme, most=most))

@@ -178,6 +178,9 @@ class _Takers:
     async def taker_of(self, programme: str, account: str) -> Taker | None:
         return self._takers.get(account)
 
+    async def facts_of(self, partner: str, account: str, theirs: int) -> str:
+        return f"{partner} {account} {theirs}"
+
 
 def _in_force(programme: Programme) -> Programmes:
     return Programmes([InForce(programme, around())])
