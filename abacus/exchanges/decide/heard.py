@@ -14,9 +14,10 @@ class Credited(NamedTuple):
 
 
 class Pending(NamedTuple):
-    """The partner has the transfer, and has not decided."""
+    """The partner has the transfer, and has not decided. A partner that says it `by_itself` need not be asked again."""
 
     detail: str | None = None
+    by_itself: bool = False
 
 
 class Rejected(NamedTuple):

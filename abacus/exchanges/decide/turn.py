@@ -26,6 +26,7 @@ from abacus.exchanges.decide.programme import Programme
 
 _SOONEST: Final = timedelta(seconds=1)
 _LATEST: Final = timedelta(hours=1)
+_NOW_AND_THEN: Final = timedelta(days=1)  # where the partner speaks by itself
 _MOST_TEXT: Final = 300
 
 
@@ -231,8 +232,9 @@ def _after_sending(exchange: Exchange, heard: Heard, now: datetime, programme: P
             if programme.remembers_refusals:
                 return _to(exchange, State.REJECTED, now, type_, detail, due_at=now)
             return _to(exchange, State.CANCELLING, now, type_, detail, due_at=now)._replace(attempts=0)
-        case Pending(detail):
-            return _to(exchange, State.SENT, now, None, detail, due_at=_again(exchange, now, share), more=1)
+        case Pending(detail, by_itself):
+            due_at = _by_then(exchange, now, programme) if by_itself else _again(exchange, now, share)
+            return _to(exchange, State.SENT, now, None, detail, due_at=due_at, more=1)
         case NotKnown() | Silence():
             return _unknown(exchange, heard, now, share)
         case NotTakenBack():
@@ -285,8 +287,11 @@ def _unknown(exchange: Exchange, heard: NotKnown | Silence, now: datetime, share
 
 
 def _asked_again(exchange: Exchange, heard: Heard, now: datetime, share: float) -> Exchange:
-    after = heard.retry_after_s if isinstance(heard, Silence) else None
-    return exchange._replace(due_at=_again(exchange, now, share, after), attempts=exchange.attempts + 1)
+    if isinstance(heard, Pending) and heard.by_itself:
+        due_at = now + _NOW_AND_THEN
+    else:
+        due_at = _again(exchange, now, share, heard.retry_after_s if isinstance(heard, Silence) else None)
+    return exchange._replace(due_at=due_at, attempts=exchange.attempts + 1)
 
 
 def _again(exchange: Exchange, now: datetime, share: float, retry_after_s: float | None = None) -> datetime:
@@ -295,10 +300,22 @@ def _again(exchange: Exchange, now: datetime, share: float, retry_after_s: float
     return now + max(wait, timedelta(seconds=min(retry_after_s or 0.0, _LATEST.total_seconds())))
 
 
+def _by_then(exchange: Exchange, now: datetime, programme: Programme) -> datetime:
+    """It is looked at again: when it is late for good, if not before."""
+    for_good = _late_for_good_at(exchange, programme)
+    latest = now + _NOW_AND_THEN
+    return latest if for_good is None else min(max(for_good, now), latest)
+
+
 def _is_late_for_good(exchange: Exchange, now: datetime, programme: Programme) -> bool:
+    for_good = _late_for_good_at(exchange, programme)
+    return for_good is not None and now >= for_good
+
+
+def _late_for_good_at(exchange: Exchange, programme: Programme) -> datetime | None:
     if programme.cancel_after is None or exchange.sent_at is None:
-        return False
-    return now >= exchange.sent_at + programme.cancel_after
+        return None
+    return exchange.sent_at + programme.cancel_after
 
 
 def _to(

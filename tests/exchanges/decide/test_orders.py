@@ -245,3 +245,18 @@ def test_only_what_was_credited_lately_is_taken_back() -> None:
         reversing(exchange(State.CAPTURED, **credited), NOW + timedelta(days=30), skymiles())
     with pytest.raises(Refused, match="the exchange is sent"):
         reversing(exchange(State.SENT), NOW, skymiles())
+
+
+def test_a_partner_that_speaks_by_itself_is_asked_again_by_time_alone() -> None:
+    """By files: in a day, or as soon as it is late for good."""
+    waits, programme = Pending("it waits for a file", by_itself=True), skymiles(cancel_after=timedelta(hours=30))
+    sent = turn(woken(exchange(State.HELD), NOW, programme), waits, NOW, programme)
+    assert (sent.state, sent.due_at, act(sent)) == (State.SENT, NOW + timedelta(days=1), Act.GET)
+    late = turn(sent, waits, NOW + timedelta(days=1), programme)
+    assert late.due_at == NOW + timedelta(hours=30)
+    cancelling = woken(late, NOW + timedelta(hours=30), programme)
+    assert (cancelling.state, cancelling.reason) == (State.CANCELLING, Reason.LATE)
+    again = turn(cancelling, waits, NOW + timedelta(hours=30), programme)
+    assert (again.state, again.due_at) == (State.CANCELLING, NOW + timedelta(hours=54))
+    never = skymiles(cancel_after=None)
+    assert turn(sent, waits, NOW + timedelta(days=9), never).due_at == NOW + timedelta(days=10)

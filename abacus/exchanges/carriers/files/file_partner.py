@@ -20,7 +20,7 @@ from abacus.platform.object_places import open_place
 
 _GATHER_S: Final = 0.005
 _MOST_TOGETHER: Final = 2_000
-_WAITS: Final = Pending("it waits for a file, or for the answer to one")
+_WAITS: Final = Pending("it waits for a file, or for the answer to one", by_itself=True)
 
 _Request = PendingRequest[tuple[UUID, Line], Heard]
 
