@@ -40,7 +40,9 @@ from tests.support.patient import PatientCaller
 from tests.support.ports import free_ports
 from tests.support.shop import new_partner
 
-CALLERS: Final = 16  # of each house
+CALLERS: Final = 16  # of each house, at least; more where more is asked for
+_MOST_CALLERS: Final = 64
+_OF_A_CALLER: Final = 60  # exchanges, before there is another one
 _MEMBERS: Final = 40
 _REFUSED: Final = 4  # of the members, whose accounts there take nothing
 _POINTS: Final = 5_000_000
@@ -168,14 +170,15 @@ async def _ask(both: _Both, told: Exchanged, rng: Random) -> None:
     """As many go out as come in."""
     plan = both.stage.plan
     each_way = max(CALLERS, plan.messages // _OF_A_MESSAGE // 2)
+    callers = min(_MOST_CALLERS, max(CALLERS, each_way // _OF_A_CALLER))
     asked = [(f"{plan.seed}-{number}", rng.choice(both.members)) for number in range(each_way)]
     takers = [member for member in both.members if member.number.startswith(_OPEN_NUMBERS)]
     sent = [(f"T-{plan.seed}-{number}", rng.choice(takers)) for number in range(each_way)]
     async with AsyncExitStack() as stack, asyncio.TaskGroup() as group:
-        for place in range(CALLERS):
+        for place in range(callers):
             caller = await stack.enter_async_context(PatientCaller(both.ports, both.key))
-            group.create_task(_going_out(caller, asked[place::CALLERS], told, Random(rng.random())))
-            group.create_task(exchange_in(both.operator, sent[place::CALLERS], told, Random(rng.random())))
+            group.create_task(_going_out(caller, asked[place::callers], told, Random(rng.random())))
+            group.create_task(exchange_in(both.operator, sent[place::callers], told, Random(rng.random())))
     told.outcomes["exchanges asked for"] = 2 * each_way
 
 
