@@ -186,10 +186,10 @@ def problem_of_link(fault: LinkRefused) -> ApiProblem:
 
 
 def _desk(call: Call | PersonCall) -> LinkDesk:
-    """Raises `ApiProblem` in the sandbox, where no partner is."""
+    """Raises `ApiProblem`."""
     desk = call.rooms.find(LinkDesk)
     if desk is None:
-        raise ApiProblem("not-found", "test keys link no accounts")
+        raise ApiProblem("not-found", "no accounts are linked here")
     return desk
 
 

@@ -31,6 +31,8 @@ from abacus.engage.rewards.desk import RewardDesk
 from abacus.engage.rewards.redemption_desk import RedemptionDesk
 from abacus.engage.rewards.wiring import redemption_desk, rehearsed_desk
 from abacus.exchanges.desk import ProgrammeDesk
+from abacus.exchanges.exchange_desk import ExchangeDesk
+from abacus.exchanges.rehearsal_wiring import rehearsed_exchanges
 from abacus.exchanges.wiring import exchange_desks
 from abacus.intake.awarding.awarder import Awarder
 from abacus.intake.awarding.door import Door
@@ -179,10 +181,12 @@ async def _access(wiring: Wiring, patience: Patience, is_open: asyncio.Event) ->
     if not await until_available(partial(has_sandbox, pool), health):
         return access
     own = await opened(size=_SANDBOX_CONNECTIONS, settings={**LOOKUPS_BY_KEY, **SESSION})
-    return replace(access, sandbox=await _sandbox(wiring, access, directory, cards, own))
+    return replace(access, sandbox=await _sandbox(wiring, access, directory, cards, own, documents=pool))
 
 
-async def _sandbox(wiring: Wiring, live: Access, live_directory: Directory, cards: CardReader, pool: Pool) -> Access:
+async def _sandbox(
+    wiring: Wiring, live: Access, live_directory: Directory, cards: CardReader, pool: Pool, *, documents: Pool
+) -> Access:
     clock = wiring.clock
     register, moves, directory = Register(pool, clock), PostgresMoves(pool, clock), partner_directory(wiring, pool)
     # Its envelopes do not leave the process, so nobody signs them; and no campaign runs in a sandbox.
@@ -190,12 +194,16 @@ async def _sandbox(wiring: Wiring, live: Access, live_directory: Directory, card
     awarder = Awarder(door, PostgresLedger(pool, clock), moves, QuarantineStore(pool, clock))
     batcher = MovementBatcher(moves, register)
     wiring.at_the_end(batcher.close)
-    intake = kept_intake(wiring, AwardIntake(PostsAtOnce(awarder), TakesNothing(), register))
+    posting = PostsAtOnce(awarder)
+    intake = kept_intake(wiring, AwardIntake(posting, TakesNothing(), register))
     wiring.beside(HoldKeeper(pool, moves, clock).keep_releasing())
     await until_available(directory.refresh, wiring.health)
     large = approving(pool, clock, batcher.move, alone_of(wiring.settings), ())  # no campaign runs in a sandbox
     events, positions = live.rooms[EventDesk].rehearsing(), live.rooms[PositionDesk].rehearsing()
     redeeming = rehearsed_desk(wiring, live.rooms[RedemptionDesk], pool, moves, cards.book)
+    exchanging = rehearsed_exchanges(
+        wiring, pool, moves, cards.book, posting, live=live.rooms[ExchangeDesk], documents=documents
+    )
     entering = live.rooms[EntryDesk].rehearsing(pool)
     return Access(
         clock=clock,
@@ -205,7 +213,15 @@ async def _sandbox(wiring: Wiring, live: Access, live_directory: Directory, card
         limiter=wiring.limiter(pool),
         mode=TEST,
         rooms=Rooms(
-            *_rooms(wiring, pool, cards, register), intake, events, positions, batcher, large, redeeming, entering
+            *_rooms(wiring, pool, cards, register),
+            intake,
+            events,
+            positions,
+            batcher,
+            large,
+            redeeming,
+            entering,
+            *exchanging,
         ),
     )
 

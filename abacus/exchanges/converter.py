@@ -30,7 +30,7 @@ from abacus.exchanges.exchange_rows import (
     of_keys,
     write,
 )
-from abacus.exchanges.metrics import counted
+from abacus.exchanges.metrics import IN_METRICS, Counting
 from abacus.exchanges.position_rows import Standing, locked_standings, write_entries
 from abacus.exchanges.room_rows import rooms_of
 from abacus.exchanges.settler import MovesBeside, VersionOf, entry_of
@@ -102,12 +102,22 @@ class _Wanted(NamedTuple):
 class Converter:
     """One for each process; any number of them share the work. `close` waits for what is in progress."""
 
-    def __init__(self, pool: Pool, moves: MovesBeside, version_of: VersionOf, closed: Closed, clock: Clock) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        moves: MovesBeside,
+        version_of: VersionOf,
+        closed: Closed,
+        clock: Clock,
+        *,
+        counting: Counting = IN_METRICS,
+    ) -> None:
         self._pool = pool
         self._moves = moves
         self._version_of = version_of
         self._closed = closed
         self._clock = clock
+        self._counting = counting
         self._gatherer: Gatherer[Conversion, Exchange] = Gatherer(
             self._do, gather_s=GATHER_S, most_together=MOST_TOGETHER, at_once=AT_ONCE
         )
@@ -163,7 +173,7 @@ class Converter:
         if wanted:
             rows = _Rows(wanted, self._clock)
             moved = await self._moves.move_beside([hold_of(each.after) for each in wanted.values()], rows)
-            counted(wanted[fate.movement.key].after for fate in moved if fate.status is Status.POSTED)
+            self._counting.turned(wanted[fate.movement.key].after for fate in moved if fate.status is Status.POSTED)
             overtaken = await self._overtaken(moved, waiting)
             for fate in moved:
                 for place, each in enumerate(waiting[fate.movement.key]):

@@ -22,9 +22,9 @@ from abacus.exchanges.decide.programme import Programme
 from abacus.exchanges.decide.turn import Act, Reason, act, called_off, later, trail, unlinked, woken
 from abacus.exchanges.exchange_rows import OURS, Step, due, due_of_ours, due_programmes, forget_quotes, write
 from abacus.exchanges.hearing import Hearing, Said
-from abacus.exchanges.metrics import ASKING_SECONDS, SILENT
+from abacus.exchanges.metrics import IN_METRICS, Counting
 from abacus.exchanges.settler import BY, VersionOf
-from abacus.exchanges.types import Account, PartnerPort, Transfer
+from abacus.exchanges.types import Account, Transfer, TransferPort
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped
 from abacus.platform.postgres import Connection, Pool, passing_failures
@@ -50,7 +50,7 @@ class Reached(NamedTuple):
     time. `side_by_side` questions are put at once.
     """
 
-    port: PartnerPort
+    port: TransferPort
     room: Callable[[], int]
     side_by_side: int = SIDE_BY_SIDE
 
@@ -62,8 +62,8 @@ class Lines(Protocol):
         """None for a partner that is reached by files, or not at all. Raises `Unavailable`."""
         ...
 
-    def may_begin(self, programme: str, now: datetime) -> bool:
-        """Whether exchanges that were not sent yet are sent: the programme is in force, and not paused."""
+    def may_begin(self, exchange: Exchange, now: datetime) -> bool:
+        """Whether an exchange that was not sent yet is sent: its programme is in force, and not paused."""
         ...
 
     async def is_over(self, programme: str, now: datetime) -> bool:
@@ -106,6 +106,7 @@ class Exchanger:
         reviews: Reviews,
         incoming: Incoming,
         health: WorkerHealth,
+        counting: Counting = IN_METRICS,
     ) -> None:
         self._pool = pool
         self._hearing = hearing
@@ -116,6 +117,7 @@ class Exchanger:
         self._reviews = reviews
         self._incoming = incoming
         self._health = health
+        self._counting = counting
         self._under_way: dict[str, set[asyncio.Task[None]]] = {}
         self._purged_at: dict[str, datetime] = {}
         self._seen: dict[str, frozenset[int]] = {}  # the versions of a programme's exchanges that were due
@@ -138,7 +140,11 @@ class Exchanger:
 
     async def go_round(self) -> int:
         """Everything that is due now, once; returns how many exchanges that were. Raises `Unavailable`."""
-        return sum([await self.carry(name) for name in await self._due()])
+        taken = 0
+        for name in await self._due():
+            taken += await self.carry(name)
+            await self._purge(name)
+        return taken
 
     async def carry(self, programme: str) -> int:
         """A round of a programme; returns how many exchanges it took. Raises `Unavailable`."""
@@ -147,7 +153,7 @@ class Exchanger:
         reached = None if is_stopped else await self._lines.reach(programme)
         is_over = not is_stopped and await self._lines.is_over(programme, now)
         room = 0 if reached is None else min(reached.room(), MOST)
-        SILENT.labels(programme).set(reached is not None and room < MOST)
+        self._counting.silent(programme, is_silent=reached is not None and room < MOST)
         taken = await self._take(programme, now, room, is_over=is_over)
         by: dict[Act | None, list[Exchange]] = {}
         for each in taken:
@@ -232,7 +238,7 @@ class Exchanger:
     def _woken(self, each: Exchange, now: datetime, programme: Programme, *, is_over: bool) -> Step:
         if each.state is State.RESERVED:
             return Step(each, each)
-        if each.state is not State.HELD or self._lines.may_begin(each.programme, now):
+        if each.state is not State.HELD or self._lines.may_begin(each, now):
             after = woken(each, now, programme)
         elif is_over:
             after = called_off(each, now, Reason.PROGRAMME_OVER)
@@ -248,13 +254,13 @@ class Exchanger:
         gone = [each for each in putting if each.link_id not in accounts]
         if gone:
             await self._hearing.take([self._unlinked(each) for each in gone])
-        turns, seconds = asyncio.Semaphore(reached.side_by_side), ASKING_SECONDS.labels(asked[0].programme)
+        turns = asyncio.Semaphore(reached.side_by_side)
 
         async def ask(each: Exchange) -> Said:
             async with turns:
                 begun = time.perf_counter()
                 heard = await _asked(reached.port, each, accounts)
-                seconds.observe(time.perf_counter() - begun)
+                self._counting.asked(each.programme, time.perf_counter() - begun)
             return Said(each, heard)
 
         there = [each for each in asked if act(each) is not Act.PUT or each.link_id in accounts]
@@ -281,7 +287,7 @@ async def _each(parts: Sequence[Callable[[], Awaitable[None]]]) -> None:
         raise away[0]
 
 
-async def _asked(port: PartnerPort, each: Exchange, accounts: Mapping[UUID, Account]) -> Heard:
+async def _asked(port: TransferPort, each: Exchange, accounts: Mapping[UUID, Account]) -> Heard:
     match act(each):
         case Act.PUT:
             return await port.put(_transfer(each, accounts[each.link_id]))

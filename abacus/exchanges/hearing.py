@@ -1,7 +1,6 @@
 """What partners say, by whichever carrier, becomes rows: the exchange's next state, its trail, and its points."""
 
 import random
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -11,7 +10,7 @@ from abacus.exchanges.decide.exchange import Exchange, State
 from abacus.exchanges.decide.heard import Heard
 from abacus.exchanges.decide.turn import Act, WrongState, act, trail, turn
 from abacus.exchanges.exchange_rows import Step, of_ids, write
-from abacus.exchanges.metrics import ANSWERS, answer_name, counted
+from abacus.exchanges.metrics import IN_METRICS, Counting
 from abacus.exchanges.settler import BY, Settler, VersionOf
 from abacus.platform.postgres import Also, Pool, passing_failures
 
@@ -29,11 +28,14 @@ class Said(NamedTuple):
 class Hearing:
     """Every method raises `Unavailable`, after which the same is heard again."""
 
-    def __init__(self, pool: Pool, settler: Settler, version_of: VersionOf, clock: Clock) -> None:
+    def __init__(
+        self, pool: Pool, settler: Settler, version_of: VersionOf, clock: Clock, *, counting: Counting = IN_METRICS
+    ) -> None:
         self._pool = pool
         self._settler = settler
         self._version_of = version_of
         self._clock = clock
+        self._counting = counting
 
     async def heard(self, programme: str, exchange_id: UUID, heard: Heard) -> Exchange | None:
         """What the partner of a programme says by itself; None where the programme has no such exchange."""
@@ -53,9 +55,7 @@ class Hearing:
     async def all(self, some: Sequence[Said], by: str) -> None:
         """An exchange that has changed since it was read stays as it is."""
         now, steps = self._clock.now(), list[Step]()
-        said = Counter((exchange.programme, answer_name(heard)) for exchange, heard in some)
-        for labels, number in said.items():
-            ANSWERS.labels(*labels).inc(number)
+        self._counting.said((exchange.programme, heard) for exchange, heard in some)
         for exchange, heard in some:
             programme = await self._version_of(exchange.programme, exchange.version)
             after = turn(exchange, heard, now, programme, _SPREAD.random())
@@ -78,7 +78,7 @@ class Hearing:
             if not await write(connection, [step]):
                 raise WrongState(step.before, "it has changed meanwhile; look again")
             await also(connection)
-        counted([step.after])
+        self._counting.turned([step.after])
 
     async def one(self, exchange_id: UUID) -> Exchange | None:
         async with passing_failures():
@@ -89,4 +89,4 @@ class Hearing:
         if rows:
             async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
                 written = await write(connection, rows)
-            counted(each.after for each in rows if each.after.exchange_id in written and each.turns)
+            self._counting.turned(each.after for each in rows if each.after.exchange_id in written and each.turns)

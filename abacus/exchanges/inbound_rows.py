@@ -15,7 +15,7 @@ from abacus.exchanges.decide.position import EntryKind
 from abacus.exchanges.decide.programme import Programme
 from abacus.exchanges.decide.turn import trail
 from abacus.exchanges.exchange_rows import Step, add_uses, enter, locked, tell, write
-from abacus.exchanges.metrics import counted
+from abacus.exchanges.metrics import IN_METRICS, Counting
 from abacus.exchanges.position_rows import locked_standings, write_entries
 from abacus.exchanges.room_rows import rooms_of
 from abacus.exchanges.settler import VersionOf, entry_of
@@ -27,10 +27,11 @@ _NO_MONEY: Final = Decimal(0)  # what comes in needs none of ours
 class InboundRows:
     """Every method raises `Unavailable` while the database is away. Standings are locked before rows."""
 
-    def __init__(self, pool: Pool, version_of: VersionOf, clock: Clock) -> None:
+    def __init__(self, pool: Pool, version_of: VersionOf, clock: Clock, *, counting: Counting = IN_METRICS) -> None:
         self._pool = pool
         self._version_of = version_of
         self._clock = clock
+        self._counting = counting
 
     async def enter(
         self, exchange: Exchange, programme: Programme | None, refused: Callable[[CapReached], Exchange]
@@ -47,7 +48,7 @@ class InboundRows:
             if exchange.state is State.RESERVED and programme is not None:
                 uses = uses_of(exchange, programme.timezone)
                 await add_uses(connection, dict.fromkeys(uses, exchange.points))
-        counted([exchange])
+        self._counting.turned([exchange])
         return exchange
 
     async def change(
@@ -75,7 +76,7 @@ class InboundRows:
             await write_entries(connection, standings, drafts, now)
             free = [(after, programme.timezone) for after, programme in turned if after.state is State.DROPPED]
             await add_uses(connection, given_back(free))
-        counted(each.after for each in steps if each.turns)
+        self._counting.turned(each.after for each in steps if each.turns)
         return {each.after.exchange_id: each.after for each in steps}
 
     async def _programme(self, exchange: Exchange) -> Programme | None:

@@ -6,7 +6,7 @@ An award goes through the award queue under the key of its exchange, again and a
 import random
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, Protocol
 
 from abacus.core.clock import Clock
 from abacus.exchanges.decide.exchange import Exchange, State, award_key
@@ -17,7 +17,6 @@ from abacus.exchanges.inbound_rows import InboundRows
 from abacus.exchanges.settler import BY, VersionOf
 from abacus.ledger.types.award_envelope import encode_award
 from abacus.platform.sqs.packer import pack
-from abacus.platform.sqs.port import Queue
 from abacus.pricing.decide.book import CardBook
 
 # The keys among these that the ledger has. Raises `Unavailable`.
@@ -26,13 +25,19 @@ Posted = Callable[[Collection[str]], Awaitable[Collection[str]]]
 _SPREAD: Final = random.Random()
 
 
+class Awards(Protocol):
+    """Where awards are sent, to be posted. Raises `Unavailable`."""
+
+    async def send(self, bodies: Sequence[str], *, delay_s: int = 0) -> None: ...
+
+
 class Incoming:
     """Any number of processes share the work."""
 
     def __init__(
         self,
         rows: InboundRows,
-        queue: Queue,
+        awards: Awards,
         posted: Posted,
         version_of: VersionOf,
         book: Callable[[], CardBook],
@@ -40,7 +45,7 @@ class Incoming:
         clock: Clock,
     ) -> None:
         self._rows = rows
-        self._queue = queue
+        self._awards = awards
         self._posted = posted
         self._version_of = version_of
         self._book = book
@@ -61,7 +66,7 @@ class Incoming:
         missing = [each for each in committed if _key(each) not in posted]
         there = [each for each in committed if _key(each) in posted]
         if missing:
-            await self._queue.send(list(pack("awards", [await self._document(each) for each in missing])))
+            await self._awards.send(list(pack("awards", [await self._document(each) for each in missing])))
             await self._rows.change(missing, lambda each: _asked_again(each, now), BY)
         if there:
             await self._rows.change(there, lambda each: awarded(each, now), BY)

@@ -28,7 +28,7 @@ from abacus.exchanges.decide.link import (
 from abacus.exchanges.decide.programme import ByFile, Programme
 from abacus.exchanges.decide.programmes import Programmes
 from abacus.exchanges.link_store import Asked, Ending, LinkStore, Verified
-from abacus.exchanges.types import Account, PartnerPort
+from abacus.exchanges.types import Account, AccountPort
 from abacus.people.store.audit import entry_of, noted
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Also, nothing_else
@@ -63,6 +63,10 @@ class Wanted(NamedTuple):
     sends_code: bool = False
 
 
+def drawn_code() -> str:
+    return "".join(randomness.choice("0123456789") for _ in range(CODE_DIGITS))
+
+
 class LinkDesk:
     """Every method raises `LinkRefused` for what cannot be done, and `Unavailable` while the database is away or the
     house has no key for its secrets.
@@ -73,10 +77,11 @@ class LinkDesk:
         store: LinkStore,
         clock: Clock,
         programmes: Callable[[], Programmes],
-        port_of: Callable[[Programme], PartnerPort],
+        port_of: Callable[[Programme], AccountPort],
         notices: Tell,
         *,
         attempts: Attempts = _ATTEMPTS,
+        new_code: Callable[[], str] = drawn_code,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -84,6 +89,7 @@ class LinkDesk:
         self._port_of = port_of
         self._notices = notices
         self._attempts = attempts
+        self._new_code = new_code
         self._countries: dict[str, str] = {}  # a programme never changes it
         self._accounts = Recent[UUID, Account](_MOST_KEPT)
 
@@ -101,7 +107,7 @@ class LinkDesk:
         programme, now, key = self.programme(wanted.programme), self._clock.now(), await self._store.key()
         digest = number_digest(key, programme.name, wanted.account.number)
         await self._count(member_id, digest)
-        code, link_id = _new_code() if wanted.sends_code else None, uuid4()
+        code, link_id = self._new_code() if wanted.sends_code else None, uuid4()
         asked = Asked(
             link_id=link_id,
             programme=programme.name,
@@ -216,14 +222,10 @@ class LinkDesk:
         return noted(entry_of(by.source, Deed.MOVE_POINTS, about, now, country=country, **said))
 
 
-def _new_code() -> str:
-    return "".join(randomness.choice("0123456789") for _ in range(CODE_DIGITS))
-
-
 def kept_links(store: LinkStore, clock: Clock, notices: Tell) -> LinkDesk:
     """For people who see links and end them: no link is made by it, and no partner is asked."""
     return LinkDesk(store, clock, lambda: Programmes(()), _nobody, notices)
 
 
-def _nobody(programme: Programme) -> PartnerPort:
+def _nobody(programme: Programme) -> AccountPort:
     raise TypeError(f"nobody asks the partner of {programme.name} here")

@@ -146,10 +146,13 @@ class Ending(NamedTuple):
 
 
 class LinkStore:
-    """Every method raises `Unavailable` while the database is away, or a secret of the house is not to be read."""
+    """Every method raises `Unavailable` while the database is away, or a secret of the house is not to be read.
+    `documents`: where programmes are published, if that is elsewhere.
+    """
 
-    def __init__(self, pool: Pool, secrets: Secrets) -> None:
+    def __init__(self, pool: Pool, secrets: Secrets, *, documents: Pool | None = None) -> None:
         self._pool = pool
+        self._documents = documents or pool
         self._secrets = secrets
         self._key: bytes | None = None
 
@@ -236,7 +239,7 @@ class LinkStore:
     async def countries(self, programmes: Collection[str]) -> Mapping[str, str]:
         """The country of each programme, whether it is in force or not."""
         async with passing_failures():
-            return dict(await self._pool.fetch(*_COUNTRIES(names=list(programmes))))
+            return dict(await self._documents.fetch(*_COUNTRIES(names=list(programmes))))
 
     async def accounts(self, link_ids: Sequence[UUID]) -> Mapping[UUID, Account]:
         """The accounts of links, as far as they are not forgotten."""

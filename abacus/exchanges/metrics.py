@@ -2,7 +2,7 @@
 
 from collections import Counter as Tally
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, Protocol
 
 from prometheus_client import Counter, Gauge, Histogram
 
@@ -54,10 +54,53 @@ _NAMES: Final[dict[type[object], str]] = {
 }
 
 
-def answer_name(heard: Heard) -> str:
-    return _NAMES[type(heard)]
+class Counting(Protocol):
+    """Where it is counted what becomes of exchanges."""
+
+    def turned(self, exchanges: Iterable[Exchange]) -> None:
+        """They came to the states that they have."""
+        ...
+
+    def said(self, some: Iterable[tuple[str, Heard]]) -> None:
+        """What partners said, with the names of their programmes."""
+        ...
+
+    def asked(self, programme: str, seconds: float) -> None:
+        """How long the partner took to answer."""
+        ...
+
+    def silent(self, programme: str, *, is_silent: bool) -> None: ...
 
 
-def counted(exchanges: Iterable[Exchange]) -> None:
-    for (programme, state), count in Tally((each.programme, each.state) for each in exchanges).items():
-        EXCHANGES.labels(programme, state).inc(count)
+class _Metrics:
+    """`Counting` in the metrics of the process."""
+
+    def turned(self, exchanges: Iterable[Exchange]) -> None:
+        for (programme, state), count in Tally((each.programme, each.state) for each in exchanges).items():
+            EXCHANGES.labels(programme, state).inc(count)
+
+    def said(self, some: Iterable[tuple[str, Heard]]) -> None:
+        for labels, number in Tally((programme, _NAMES[type(heard)]) for programme, heard in some).items():
+            ANSWERS.labels(*labels).inc(number)
+
+    def asked(self, programme: str, seconds: float) -> None:
+        ASKING_SECONDS.labels(programme).observe(seconds)
+
+    def silent(self, programme: str, *, is_silent: bool) -> None:
+        SILENT.labels(programme).set(is_silent)
+
+
+class _Nowhere:
+    """`Counting` that counts nothing."""
+
+    def turned(self, exchanges: Iterable[Exchange]) -> None: ...
+
+    def said(self, some: Iterable[tuple[str, Heard]]) -> None: ...
+
+    def asked(self, programme: str, seconds: float) -> None: ...
+
+    def silent(self, programme: str, *, is_silent: bool) -> None: ...
+
+
+IN_METRICS: Final[Counting] = _Metrics()
+NOWHERE: Final[Counting] = _Nowhere()

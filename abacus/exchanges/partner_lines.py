@@ -9,6 +9,7 @@ from abacus.exchanges.carriers.files.file_partner import FilePartner
 from abacus.exchanges.carriers.files.file_rows import FileRows
 from abacus.exchanges.carriers.http import PATIENCE, HttpPartner
 from abacus.exchanges.carriers.line import Line
+from abacus.exchanges.decide.exchange import Exchange
 from abacus.exchanges.decide.programme import ByHttp, Carrier, Programme
 from abacus.exchanges.decide.programmes import Programmes
 from abacus.exchanges.exchanger import MOST, Reached
@@ -67,13 +68,12 @@ class PartnerLines:
     def port(self, programme: Programme) -> RecallingPartner:
         return self._line(programme).port
 
-    def may_begin(self, programme: str, now: datetime) -> bool:
-        found = self._programmes().by_name.get(programme)
-        return found is not None and found.programme.starts_at <= now < found.programme.ends_at
+    def may_begin(self, exchange: Exchange, now: datetime) -> bool:
+        return self._is_open(exchange.programme, now)
 
     async def is_over(self, programme: str, now: datetime) -> bool:
         """Raises `Unavailable`."""
-        return not self.may_begin(programme, now) and await self._versions.is_over(programme, now)
+        return not self._is_open(programme, now) and await self._versions.is_over(programme, now)
 
     async def is_stopped(self) -> bool:
         """Looks every half minute. Raises `Unavailable`."""
@@ -85,6 +85,10 @@ class PartnerLines:
     async def close(self) -> None:
         for line in self._lines:
             await line.close()
+
+    def _is_open(self, programme: str, now: datetime) -> bool:
+        found = self._programmes().by_name.get(programme)
+        return found is not None and found.programme.starts_at <= now < found.programme.ends_at
 
     async def _now(self, name: str) -> Programme | None:
         found = self._programmes().by_name.get(name)

@@ -15,7 +15,7 @@ from abacus.exchanges.decide.position import EntryKind, worth
 from abacus.exchanges.decide.programme import Programme
 from abacus.exchanges.decide.turn import hold_lost, moved, trail
 from abacus.exchanges.exchange_rows import Step, add_uses, locked_uses, write
-from abacus.exchanges.metrics import counted
+from abacus.exchanges.metrics import IN_METRICS, Counting
 from abacus.exchanges.position_rows import EntryDraft, Standing, locked_standings, write_entries
 from abacus.ledger.types.movement import Declined, Moved, Movement
 from abacus.ledger.types.port import SliceAway, Status, Unpostable
@@ -60,11 +60,20 @@ class _Due(NamedTuple):
 class Settler:
     """Any number of processes share the work: what another has settled stays as it is."""
 
-    def __init__(self, moves: MovesBeside, version_of: VersionOf, book: Callable[[], CardBook], clock: Clock) -> None:
+    def __init__(
+        self,
+        moves: MovesBeside,
+        version_of: VersionOf,
+        book: Callable[[], CardBook],
+        clock: Clock,
+        *,
+        counting: Counting = IN_METRICS,
+    ) -> None:
         self._moves = moves
         self._version_of = version_of
         self._book = book
         self._clock = clock
+        self._counting = counting
 
     async def settle(self, steps: Sequence[Step]) -> list[Exchange]:
         """Of exchanges whose points are to be moved: as they are then. What waits for a server of the ledger, and what
@@ -95,7 +104,7 @@ class Settler:
             log.exception("points of an exchange cannot be moved", exchange=str(due[0].step.after.exchange_id))
             return []
         settled = list(rows.settled.values())
-        counted(settled)
+        self._counting.turned(settled)
         return settled
 
 

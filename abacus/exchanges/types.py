@@ -73,8 +73,8 @@ class Recalled(NamedTuple):
     reference: str | None
 
 
-class PartnerPort(Protocol):
-    """A partner. What is said of a transfer is always an answer, `Silence` at the least; no method of transfers fails.
+class TransferPort(Protocol):
+    """Whom transfers are put to. What is said of one is always an answer, `Silence` at the least; no method fails.
 
     Every method may be called again with the same values: that changes nothing at the partner's end.
     """
@@ -87,9 +87,17 @@ class PartnerPort(Protocol):
 
     async def reverse(self, exchange_id: UUID) -> Heard: ...
 
+
+class AccountPort(Protocol):
+    """Who is asked about accounts."""
+
     async def verify(self, account: Account) -> Match:
         """Raises `Unavailable`."""
         ...
+
+
+class PartnerPort(TransferPort, AccountPort, Protocol):
+    """A partner."""
 
     async def statement(self, day: date) -> PartnerStatement:
         """Raises `Unavailable`, and `Refused` for a statement whose lines have other sums."""

@@ -9,7 +9,6 @@ from uuid import UUID
 from abacus.core.clock import Clock
 from abacus.core.signature import Producer
 from abacus.engage.asking.facts import AskingMember, asking_facts
-from abacus.engage.asking.standings import standings_of
 from abacus.engage.downstreams.wiring import outside
 from abacus.engage.notify.notices import Notices
 from abacus.engage.offers.facts import Countable
@@ -19,8 +18,6 @@ from abacus.exchanges.callbacks import Callbacks
 from abacus.exchanges.carriers.files.file_keeper import FileKeeper
 from abacus.exchanges.carriers.files.file_rows import FileRows
 from abacus.exchanges.converter import Converter
-from abacus.exchanges.decide.inbound import Against, Refusal, Taker
-from abacus.exchanges.decide.link import LinkRefused, check_usable
 from abacus.exchanges.decide.programmes import Programmes
 from abacus.exchanges.decide.recalled import Owner
 from abacus.exchanges.directory import ProgrammeDirectory
@@ -35,14 +32,16 @@ from abacus.exchanges.inbound_statements import InboundStatements
 from abacus.exchanges.incoming import Incoming
 from abacus.exchanges.link_desk import LinkDesk
 from abacus.exchanges.link_store import LinkStore
+from abacus.exchanges.metrics import IN_METRICS, Counting
 from abacus.exchanges.partner_lines import PartnerLines
 from abacus.exchanges.programme_store import ProgrammeStore
 from abacus.exchanges.programme_versions import ProgrammeVersions
 from abacus.exchanges.programmes_at_work import ProgrammesAtWork
 from abacus.exchanges.recovery import Recovery
 from abacus.exchanges.reviews import ApprovedReviews
-from abacus.exchanges.settler import MovesBeside, Settler
+from abacus.exchanges.settler import MovesBeside, Settler, VersionOf
 from abacus.exchanges.status import measure
+from abacus.exchanges.takers import LinkedTakers
 from abacus.exchanges.teller import teller
 from abacus.exchanges.timeline import Timelines
 from abacus.intake.partners.members import MemberReader
@@ -105,23 +104,48 @@ async def exchange_desks(wiring: Wiring, pool: Pool, moves: MovesBeside, book: C
     """The exchanger goes on with what they begin."""
     at, clock = await _exchanging(wiring, pool, moves, book), wiring.clock
     secrets = WebhookSecrets(WebhookStore(pool, clock, wiring.secrets()))
-    closed = partial(closed_quotes, at.programmes, partial(_ended, pool, clock))
-    converter = Converter(pool, moves, at.versions.of, closed, clock)
-    desk = ExchangeDesk(
+    desk = exchange_desk(
         pool,
         clock,
-        converter,
+        moves,
         at.hearing,
+        at.links,
         programmes=at.programmes,
         version_of=at.versions.of,
-        link_of=partial(_link_of, at.links),
         facts=await _facts(wiring, pool, at.directory),
     )
     wiring.at_the_end(desk.close)
     rows = InboundRows(pool, at.versions.of, clock)
-    inbound = InboundDesk(pool, clock, rows, _Takers(at.links, desk, MemberReader(pool), clock), at.programmes)
+    takers = LinkedTakers(at.links, desk.misfit, MemberReader(pool), clock)
+    inbound = InboundDesk(pool, clock, rows, takers, at.programmes)
     callbacks = Callbacks(_CallbackSecrets(ProgrammeStore(pool), secrets, clock).of, at.hearing, clock)
     return ExchangeDesks(desk, inbound, at.links, callbacks, InboundStatements(pool, clock, at.versions.last))
+
+
+def exchange_desk(
+    pool: Pool,
+    clock: Clock,
+    moves: MovesBeside,
+    hearing: Hearing,
+    links: LinkDesk,
+    *,
+    programmes: Callable[[], Programmes],
+    version_of: VersionOf,
+    facts: FactRegistry[AskingMember],
+    counting: Counting = IN_METRICS,
+) -> ExchangeDesk:
+    """For members who have linked an account. `close` it at the end."""
+    closed = partial(closed_quotes, programmes, partial(_ended, pool, clock))
+    return ExchangeDesk(
+        pool,
+        clock,
+        Converter(pool, moves, version_of, closed, clock, counting=counting),
+        hearing,
+        programmes=programmes,
+        version_of=version_of,
+        link_of=partial(_link_of, links),
+        facts=facts,
+    )
 
 
 def exchange_deeds(pool: Pool, clock: Clock, moves: MovesBeside, book: Callable[[], CardBook]) -> ExchangeDeeds:
@@ -245,30 +269,3 @@ async def _ended(pool: Pool, clock: Clock, link_ids: Sequence[UUID]) -> Mapping[
 async def _owner_of(links: LinkDesk, programme: str, number: str) -> Owner | None:
     link = await links.of_number(programme, number)
     return None if link is None or link.verified_at is None else Owner(link.link_id, link.member_id, link.verified_at)
-
-
-class _Takers:
-    """`Takers` by links."""
-
-    def __init__(self, links: LinkDesk, desk: ExchangeDesk, members: MemberReader, clock: Clock) -> None:
-        self._links = links
-        self._desk = desk
-        self._members = members
-        self._clock = clock
-
-    async def taker_of(self, programme: str, account: str) -> Taker | Against | None:
-        link = await self._links.of_number(programme, account)
-        if link is None:
-            return None
-        now = self._clock.now()
-        try:
-            check_usable(link, programme, now)
-        except LinkRefused as fault:
-            return Against(Refusal.NOT_ELIGIBLE, str(fault))
-        accounts = [each.at(now) for each in await self._members.holdings(link.member_id)]
-        everywhere = standings_of(accounts, is_open=lambda _: True)
-        why = await self._desk.misfit(programme, link.member_id, everywhere)
-        return Taker(link.link_id, link.member_id) if why is None else Against(Refusal.NOT_ELIGIBLE, why)
-
-    async def facts_of(self, partner: str, account: str, theirs: int) -> str:
-        return (await self._links.digest_of(partner, f"{account}\n{theirs}")).hex()

@@ -15,8 +15,8 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from abacus.exchanges.decide.contract import CANCELLED, REFUSALS, Answer
+from abacus.exchanges.decide.invented_accounts import CLOSED
 from abacus.exchanges.decide.signing import signed_part
-from abacus.exchanges.partner_sim.transfers import CLOSED
 from abacus.platform.delivery.decide.signature import new_secret, signed_headers
 from tests.support.partner_sim import Partner, partner_sim, today, transfer
 from tests.support.paths import DOCS

@@ -12,6 +12,7 @@ from abacus.exchanges.programme_versions import ProgrammeVersions
 from abacus.exchanges.timeline import Timelines
 from abacus.platform.postgres import Pool
 from abacus.pricing.store.cards import CardStore
+from tests.support.exchanged import exchange
 from tests.support.exchanges import CARDS, DAY, NOW, SKYMILES, enter_partner, run_programme
 from tests.support.fixed_clock import FixedClock
 
@@ -32,7 +33,7 @@ async def test_a_programme_that_is_paused_is_not_over(pool: Pool) -> None:
 
     async def begins_and_is_over(now: datetime = NOW) -> tuple[bool, bool]:
         await directory.refresh()
-        return lines.may_begin("skymiles", now), await lines.is_over("skymiles", now)
+        return lines.may_begin(exchange(), now), await lines.is_over("skymiles", now)
 
     await run_programme(pool)
     assert await begins_and_is_over() == (True, False)

@@ -20,11 +20,11 @@ from abacus.exchanges.decide.publications import ExchangePublications
 from abacus.exchanges.decide.quote import Wish
 from abacus.exchanges.exchange_desk import ExchangeDesk, closed_quotes
 from abacus.exchanges.exchange_rows import Step
-from abacus.exchanges.exchanger import MOST, Exchanger, Incoming, Reached, Reviews
+from abacus.exchanges.exchanger import MOST, AccountsOf, Exchanger, Incoming, Reached, Reviews
 from abacus.exchanges.hearing import Hearing
 from abacus.exchanges.position_rows import EntryDraft, entries_behind, locked_standings, write_entries
 from abacus.exchanges.settler import MovesBeside, Settler
-from abacus.exchanges.types import Account, PartnerPort
+from abacus.exchanges.types import Account, TransferPort
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.read import LedgerReader
 from abacus.platform.health import WorkerHealth
@@ -49,9 +49,10 @@ class ExchangeHouse:
         pool: Pool,
         programme: Programme | None = None,
         *,
-        partner: PartnerPort | None = None,
+        partner: TransferPort | None = None,
         moves: Callable[[Clock], MovesBeside] | None = None,
         clock: FixedClock | None = None,
+        accounts_of: AccountsOf | None = None,
     ) -> None:
         self.pool = pool
         self.clock = clock or FixedClock(datetime.now(UTC))
@@ -79,12 +80,13 @@ class ExchangeHouse:
             link_of=self._link_of,
             facts=FactRegistry(),
         )
+        self.accounts_of = accounts_of or self._accounts_of
         self.exchanger = Exchanger(
             pool,
             self.hearing,
             self,
             self.clock,
-            accounts_of=self._accounts_of,
+            accounts_of=self.accounts_of,
             version_of=self.version_of,
             reviews=self,
             incoming=self,
@@ -102,8 +104,8 @@ class ExchangeHouse:
     async def reach(self, _: str) -> Reached | None:
         return Reached(self.partner, lambda: self.room)
 
-    def may_begin(self, programme: str, now: datetime) -> bool:
-        return not self.is_paused and programme in self.programmes().by_name and now < self.programme.ends_at
+    def may_begin(self, exchange: Exchange, now: datetime) -> bool:
+        return not self.is_paused and exchange.programme in self.programmes().by_name and now < self.programme.ends_at
 
     async def is_over(self, programme: str, now: datetime) -> bool:
         return programme not in self.programmes().by_name or now >= self.programme.ends_at

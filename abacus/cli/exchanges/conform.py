@@ -19,7 +19,7 @@ from abacus.exchanges.conformance import suite
 from abacus.exchanges.conformance.kit import Accounts, Kit
 from abacus.exchanges.decide import conformance
 from abacus.exchanges.decide.conformance import Outcome, Played
-from abacus.exchanges.partner_sim.transfers import CLOSED, UNKNOWN
+from abacus.exchanges.decide.invented_accounts import CLOSED, UNKNOWN
 
 _AT_ONCE = 50
 

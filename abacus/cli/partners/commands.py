@@ -240,7 +240,7 @@ async def rewrap_secrets() -> Answer:
         changed, current = here.changed + codes.changed, here.current + codes.current
         unreadable = [*here.unreadable, *codes.unreadable]
         if await has_sandbox(live):
-            more = await rewrap(own, secrets(), OF_PARTNERS)
+            more = await rewrap(own, secrets(), [*OF_PARTNERS, *LINK_SECRETS])
             changed, current = changed + more.changed, current + more.current
             unreadable = [*unreadable, *(f"sandbox: {line}" for line in more.unreadable)]
     return Answer(

@@ -120,9 +120,14 @@ def shown(number: str) -> str:
     return f"…{number[-4:] if len(number) >= _SHORT else number[-2:]}"
 
 
+def without_gaps(number: str) -> str:
+    """The same for a number however its parts are kept apart."""
+    return _APART.sub("", number).upper()
+
+
 def number_digest(key: bytes, programme: str, number: str) -> bytes:
     """Finds a number at a programme, however its parts are kept apart."""
-    same = _APART.sub("", number).upper()
+    same = without_gaps(number)
     return hashlib.blake2b(f"{programme}\n{same}".encode(), key=key, digest_size=_DIGEST_BYTES).digest()
 
 

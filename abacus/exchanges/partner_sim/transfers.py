@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime
 from typing import Any, Final, NamedTuple
 
 from abacus.exchanges.decide.contract import CANCELLED
+from abacus.exchanges.decide.invented_accounts import MATCHES, REFUSED
 from abacus.exchanges.types import Match, StatementState
 
 TABLES: Final = """
@@ -35,22 +36,6 @@ create table if not exists sent (
 create index if not exists sent_due_idx on sent (due_at) where due_at is not null;
 """
 
-# Accounts that are not like others. Every other number is open, under any name.
-CLOSED: Final = "000000001"
-UNKNOWN: Final = "000000002"
-NEAR: Final = "000000003"  # its holder has nearly the name that is given
-OTHER_NAME: Final = "000000004"
-CAPPED: Final = "000000005"
-NOT_ELIGIBLE: Final = "000000006"
-
-_REFUSED: Final = {
-    CLOSED: "account-closed",
-    UNKNOWN: "account-unknown",
-    OTHER_NAME: "name-mismatch",
-    CAPPED: "cap-reached",
-    NOT_ELIGIBLE: "not-eligible",
-}
-_MATCHES: Final = {CLOSED: Match.CLOSED, UNKNOWN: Match.NONE, OTHER_NAME: Match.NONE, NEAR: Match.NEAR}
 FORGOTTEN: Final = "forgotten"
 MOST_AT_ONCE: Final = 10_000_000  # points in a transfer
 
@@ -112,7 +97,7 @@ class NotReversible(NamedTuple):
 
 
 def match_of(number: str) -> Match:
-    return _MATCHES.get(number, Match.MATCH)
+    return MATCHES.get(number, Match.MATCH)
 
 
 def find(books: sqlite3.Connection, id_: str) -> Row | None:
@@ -150,7 +135,7 @@ def decide(books: sqlite3.Connection, id_: str, now: datetime) -> Row:
     row = known(books, id_)
     if row.state != "pending" or (facts := row.facts) is None:
         return row
-    refused = _REFUSED.get(facts.number) or ("amount-not-allowed" if facts.amount > MOST_AT_ONCE else None)
+    refused = REFUSED.get(facts.number) or ("amount-not-allowed" if facts.amount > MOST_AT_ONCE else None)
     if refused is not None:
         books.execute("update transfer set state = 'rejected', type = ?, due_at = null where id = ?", (refused, id_))
         _note(books, id_, StatementState.REJECTED, now)

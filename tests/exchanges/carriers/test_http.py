@@ -24,7 +24,7 @@ from abacus.exchanges.decide.heard import (
     Silence,
     TakenBack,
 )
-from abacus.exchanges.partner_sim.transfers import CLOSED, NEAR, UNKNOWN
+from abacus.exchanges.decide.invented_accounts import CLOSED, NEAR, UNKNOWN
 from abacus.exchanges.types import Account, Match
 from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.reading.breaker import Breaker

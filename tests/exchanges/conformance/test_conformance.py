@@ -13,7 +13,7 @@ from abacus.core.errors import Refused
 from abacus.exchanges.conformance import suite
 from abacus.exchanges.conformance.kit import Accounts, Kit
 from abacus.exchanges.decide.conformance import REMEMBERING, REVERSING, Outcome, Played, Run, check_report, report
-from abacus.exchanges.partner_sim.transfers import CLOSED, UNKNOWN
+from abacus.exchanges.decide.invented_accounts import CLOSED, UNKNOWN
 from abacus.platform.delivery.decide.signature import new_secret
 from tests.support.partner_sim import Partner, partner_sim
 

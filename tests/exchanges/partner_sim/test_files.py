@@ -8,6 +8,7 @@ from uuid import UUID
 import pytest
 
 from abacus.exchanges.decide.heard import Cancelled, Credited, NotTakenBack, Rejected, TakenBack
+from abacus.exchanges.decide.invented_accounts import CLOSED
 from abacus.exchanges.decide.transfer_file import (
     FileFault,
     FileName,
@@ -26,7 +27,7 @@ from abacus.exchanges.decide.transfer_file import (
 from abacus.exchanges.partner_sim.behaviour import Behaviour, Fates
 from abacus.exchanges.partner_sim.books import Books
 from abacus.exchanges.partner_sim.files import FolderPartner
-from abacus.exchanges.partner_sim.transfers import CLOSED, ledger
+from abacus.exchanges.partner_sim.transfers import ledger
 from abacus.exchanges.types import Account, StatementState, Transfer
 from abacus.platform.object_places import Folder
 from tests.support.fixed_clock import FixedClock

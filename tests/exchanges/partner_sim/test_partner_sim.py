@@ -12,7 +12,7 @@ import pytest
 from abacus.core.clock import SystemClock
 from abacus.exchanges.carriers.line import NoAnswer
 from abacus.exchanges.decide.heard import Cancelled, Credited, NotKnown, Pending, Rejected, Silence
-from abacus.exchanges.partner_sim.transfers import CAPPED
+from abacus.exchanges.decide.invented_accounts import CAPPED
 from abacus.platform.delivery.decide.signature import BadSignature, check_signature, new_secret
 from tests.support.partner_sim import Partner, partner_sim, transfer
 from tests.support.paths import ROOT
