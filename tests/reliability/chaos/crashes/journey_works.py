@@ -13,6 +13,7 @@ from abacus.core.ids import journey_effect_key
 from abacus.documents.decide.states import Act
 from abacus.documents.stated import Change
 from abacus.engage.journeys.journey_store import JourneyStore
+from abacus.platform.postgres import Pool
 from tests.reliability.chaos.crashes.crossing import Stage
 from tests.reliability.chaos.crashes.facts import paid
 from tests.reliability.chaos.crashes.lane import Lane
@@ -57,6 +58,7 @@ _ASIDE: Final = """
 select (select count(*) from pack_aside where journey = $1)
     + (select count(*) from journey_deed_aside where journey = $1)
 """
+_LATE_ONES: Final = ("ann", "bob")
 _LATE: Final = "select count(*) from journey_entry_aside where journey = $1"
 _FREE: Final = "update journey_entry_aside set due_at = now() where journey = $1 and due_at is not null"
 _DROPPED: Final = "update action set refused_at = now() where owner = $1"
@@ -88,16 +90,14 @@ class JourneyVisits(Work):
 
     async def lay_out(self) -> None:
         now = datetime.now(UTC)
-        food = {"operator": "eq", "lhs": "var.vertical", "rhs": "food"}
-        rides = {"operator": "eq", "lhs": "var.vertical", "rhs": "rides"}
         document = {
             "name": self._name,
             "country": "SG",
             "timezone": "Asia/Singapore",
             "starts_at": (now - _DAY).isoformat(),
             "ends_at": (now + _DAY).isoformat(),
-            "entry": {"on": _ORDERS, "when": food},
-            "exits": [{"name": "moved_away", "on": _ORDERS, "when": rides}],
+            "entry": {"on": _ORDERS, "when": _of_vertical("food")},
+            "exits": [{"name": "moved_away", "on": _ORDERS, "when": _of_vertical("rides")}],
             "begin": "gift",
             "nodes": _NODES,
         }
@@ -147,10 +147,7 @@ class JourneyVisits(Work):
         again = {self._member("ann"): ("ann", "mart"), self._member("eve"): ("eve", "rides")}
         second = self._journey.nodes["second"].number
         while again:
-            rows: list[asyncpg.Record] = []
-            with suppress(asyncpg.PostgresError):  # that has no room for another connection
-                rows = await self.lane.pool.fetch(_AT_SECOND, self._name, second)
-            for member in {row["member_id"] for row in rows} & again.keys():
+            for member in await _members_at(self.lane.pool, self._name, second) & again.keys():
                 order = self._order(*again.pop(member))
                 await self.produce(order, order)
             await asyncio.sleep(_LOOK_EVERY_S)
@@ -169,38 +166,37 @@ class JourneyVisits(Work):
         return journey_effect_key(self._name, 1, self._member(who), self._journey.nodes[node].number, 0)
 
 
-class JourneyEntriesLate(Work):
-    """A service gives no answer at first, so an order that would let a member in waits beside its topic, and is tried
+class _Late(Work):
+    """A service gives no answer at first, so an order of which it would tell waits beside its topic, and is tried
     again.
     """
 
     worker: ClassVar = "journeyer"
-    name: ClassVar = "late entries"
     passes: ClassVar = frozenset(
         {Stage.RECEIVE, Stage.DECIDE, Stage.BEGIN, Stage.INSERT, Stage.COMMIT, Stage.OFFSET_COMMIT}
     )
     paces: ClassVar = {**ASKED_EACH_TIME, "abacus.engage.journeys.waiting_list:_IDLE_S": 0.3}
+    gives: ClassVar[str]  # the node at which each member is given points once
+
+    def __init__(self, lane: Lane, mark: str) -> None:
+        super().__init__(lane, mark)
+        self._members = [f"{mark}-{who}" for who in _LATE_ONES]
+        self._orders = 0
 
     async def lay_out(self) -> None:
-        now, self._name = datetime.now(UTC), f"late_{self.mark}"
+        now, self._name = datetime.now(UTC), f"{self.name.replace(' ', '_')}_{self.mark}"
         self._service = RiskService(self.lane, self.mark)
         await self._service.publish(now)
-        mart = {"operator": "eq", "lhs": "var.vertical", "rhs": "mart"}
-        both = {"operator": "and", "conditions": [mart, self._service.risky]}
-        self._journey = await run_journey(
-            self.lane,
-            approved_at=now,
-            name=self._name,
-            entry={"on": _ORDERS, "when": both},
-            begin="gift",
-            nodes={"gift": {"do": {"award": {"points": 5}}, "next": "through"}, "through": {"exit": "through"}},
-        )
-        self._members = [f"{self.mark}-{who}" for who in ("ann", "bob")]
-        at = now.isoformat()
-        both_order = enumerate(("ann", "bob"))
-        orders = [paid(self.mark, who, number, vertical="mart", occurred_at=at) for number, who in both_order]
-        self.earns(*orders)
+        self._journey = await run_journey(self.lane, approved_at=now, name=self._name, **self.document())
+        orders = [self.order(who, "mart") for who in _LATE_ONES]
         await self.produce(*orders, orders[0])
+
+    def document(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def risky(self, vertical: str) -> dict[str, Any]:
+        """The rule of which the service tells."""
+        return {"operator": "and", "conditions": [_of_vertical(vertical), self._service.risky]}
 
     @asynccontextmanager
     async def hindered(self) -> AsyncIterator[None]:
@@ -219,7 +215,8 @@ class JourneyEntriesLate(Work):
     async def is_done(self) -> bool:
         pool = self.lane.pool
         seats = await pool.fetch(_SEATS, self._name)
-        return len(seats) == len(self._members) and await pool.fetchval(_LATE, self._name) == 0
+        left = [row for row in seats if row["why"] is not None]
+        return len(left) == len(self._members) and await pool.fetchval(_LATE, self._name) == 0
 
     async def is_through(self) -> bool:
         return await self.is_done() and await self.lane.is_read(f"journeyer-{self.lane.settings.transactions_topic}")
@@ -231,10 +228,86 @@ class JourneyEntriesLate(Work):
         seats = sorted(tuple(row) for row in await pool.fetch(_SEATS, self._name))
         if seats != [(each, 1, "through") for each in self._members]:
             faults.append(f"the seats are {seats}")
-        gift = self._journey.nodes["gift"].number
+        gift = self._journey.nodes[self.gives].number
         due = {journey_effect_key(self._name, 1, each, gift, 0) for each in self._members}
         if (actions := [row["key"] for row in await pool.fetch(_ACTIONS, self._name)]) != sorted(due):
             faults.append(f"the actions are {actions}")
         await self.lane.owner.execute(_DROPPED, self._name)  # no other work may hand it over
         await JourneyStore(pool).move(self._name, None, Act.END, Change("person:ann", datetime.now(UTC)))
         return faults
+
+    def order(self, who: str, vertical: str) -> dict[str, Any]:
+        """It earns points, whatever comes of it besides."""
+        order = paid(self.mark, who, self._orders, vertical=vertical, occurred_at=datetime.now(UTC).isoformat())
+        self._orders += 1
+        self.earns(order)
+        return order
+
+
+class JourneyEntriesLate(_Late):
+    """The order would let a member in."""
+
+    name: ClassVar = "late entries"
+    gives: ClassVar = "gift"
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "entry": {"on": _ORDERS, "when": self.risky("mart")},
+            "begin": "gift",
+            "nodes": {"gift": {"do": {"award": {"points": 5}}, "next": "through"}, "through": {"exit": "through"}},
+        }
+
+
+class JourneyMovesLate(_Late):
+    """Members are inside, and another order would move each of them."""
+
+    name: ClassVar = "late moves"
+    gives: ClassVar = "thank"
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "entry": {"on": _ORDERS, "when": _of_vertical("mart")},
+            "begin": "second",
+            "nodes": {
+                "second": {
+                    "wait": {"for": "1h", "event": {"on": _ORDERS, "when": self.risky("rides")}},
+                    "next": "thank",
+                    "otherwise": "timed_out",
+                },
+                "thank": {"do": {"award": {"points": 5}}, "next": "through"},
+                "through": {"exit": "through"},
+                "timed_out": {"exit": "timed_out"},
+            },
+        }
+
+    @asynccontextmanager
+    async def hindered(self) -> AsyncIterator[None]:
+        async with super().hindered():
+            self._ordering = asyncio.create_task(self._order_again())
+            yield
+
+    async def more_faults(self) -> list[str]:
+        self._ordering.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._ordering
+        return await super().more_faults()
+
+    async def _order_again(self) -> None:
+        """Once they wait for it: an order that came before would not count."""
+        waiting, second = {f"{self.mark}-{who}": who for who in _LATE_ONES}, self._journey.nodes["second"].number
+        while waiting:
+            for member in await _members_at(self.lane.pool, self._name, second) & waiting.keys():
+                order = self.order(waiting.pop(member), "rides")
+                await self.produce(order, order)
+            await asyncio.sleep(_LOOK_EVERY_S)
+
+
+async def _members_at(pool: Pool, journey: str, node: int) -> set[str]:
+    rows: list[asyncpg.Record] = []
+    with suppress(asyncpg.PostgresError):  # that has no room for another connection
+        rows = await pool.fetch(_AT_SECOND, journey, node)
+    return {row["member_id"] for row in rows}
+
+
+def _of_vertical(vertical: str) -> dict[str, Any]:
+    return {"operator": "eq", "lhs": "var.vertical", "rhs": vertical}

@@ -6,7 +6,7 @@ from tests.reliability.chaos.crashes.campaign_works import CampaignEvents, Campa
 from tests.reliability.chaos.crashes.contact_works import MessagesUnderCaps
 from tests.reliability.chaos.crashes.earning_works import Retries, StoppedStream, Stream, StreamWithoutTiers
 from tests.reliability.chaos.crashes.exchange_works import Exchanges
-from tests.reliability.chaos.crashes.journey_works import JourneyEntriesLate, JourneyVisits
+from tests.reliability.chaos.crashes.journey_works import JourneyEntriesLate, JourneyMovesLate, JourneyVisits
 from tests.reliability.chaos.crashes.ledger_works import Awards, BlockedAwards, PartnersAwards, Refunds, StoppedAwards
 from tests.reliability.chaos.crashes.month_works import Expiries
 from tests.reliability.chaos.crashes.offer_works import OffersTaken
@@ -33,6 +33,7 @@ WORKS: Final[tuple[type[Work], ...]] = (
     CampaignGrants,
     JourneyVisits,
     JourneyEntriesLate,
+    JourneyMovesLate,
     MessagesUnderCaps,
     MembersFollowed,
     OffersTaken,
