@@ -35,6 +35,7 @@ router = APIRouter(prefix="/v1", tags=["exchange-links"], route_class=LeanRoute,
 LinkId = Annotated[UUID, Path()]
 _LONGEST_NAME: Final = 200
 _LONGEST_ADDRESS: Final = 2000
+_VISIBLE: Final = "^[ -~]+$"  # what RFC 6749 lets codes and states have
 _LONGEST_CODE: Final = 4000  # of the partner: RFC 6749 leaves its length open
 _EXAMPLE: Final[dict[str, Any]] = {
     "link_id": "5b1f6c4e-1b7a-4f0e-9a55-2f5a6c0c7a11",
@@ -121,9 +122,9 @@ class SignInReturn(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    code: Annotated[str, Field(min_length=1, max_length=_LONGEST_CODE)]
-    state: Annotated[str, Field(min_length=1, max_length=_LONGEST_NAME)]
-    iss: Annotated[str | None, Field(max_length=_LONGEST_ADDRESS)] = None
+    code: Annotated[str, Field(pattern=_VISIBLE, max_length=_LONGEST_CODE)]
+    state: Annotated[str, Field(pattern=_VISIBLE, max_length=_LONGEST_NAME)]
+    iss: Annotated[str | None, Field(pattern=_VISIBLE, max_length=_LONGEST_ADDRESS)] = None
 
 
 class LinkVerification(BaseModel):
