@@ -84,6 +84,8 @@ async def test_what_is_not_taken(door: Door) -> None:
         {"code": "123456", "oauth": back},
         {"oauth": {"code": "c"}},
         {"oauth": {**back, "x": 1}},
+        {"oauth": {**back, "code": "c\n"}},
+        {"oauth": {**back, "state": "ä"}},
     ]
     for each in bad:
         assert problem(await app.post(one, json=each)) == (422, "invalid")

@@ -1,5 +1,6 @@
 """Links by a sign-in at the reference partner, over HTTP, and what is kept of one on a real Postgres."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from dataclasses import replace
@@ -13,7 +14,7 @@ import structlog
 from abacus.core.errors import Refused, Unavailable
 from abacus.core.sources import Agent, partner_source
 from abacus.exchanges.client_secrets import CLIENT_SECRET, ClientSecrets
-from abacus.exchanges.decide.link import MOST_TRIES, Attempts, LinkFault, LinkRefused, LinkState, LinkWay
+from abacus.exchanges.decide.link import MOST_TRIES, Attempts, Link, LinkFault, LinkRefused, LinkState, LinkWay
 from abacus.exchanges.decide.programme import Programme
 from abacus.exchanges.decide.programme_reader import parse_programme
 from abacus.exchanges.decide.sign_in import Returned
@@ -124,6 +125,17 @@ async def test_a_sign_in_is_used_once(house: House) -> None:
     assert await refused(desk.finish(begun.link, back, APP)) is LinkFault.SIGN_IN_OVER
     assert await refused(desk.finish(link, back, APP)) is LinkFault.NO_LINK
     assert await kept(house.pool) == [None] * 4
+
+
+async def test_of_two_at_once_one_asks_the_partner(house: House) -> None:
+    desk = house.desk()
+    begun = await desk.begin("bob", WANTED, APP)
+    back = await at_the_partner(begun)
+    one, other = await asyncio.gather(*(desk.finish(begun.link, back, APP) for _ in range(2)), return_exceptions=True)
+    link, fault = (one, other) if isinstance(other, BaseException) else (other, one)
+    assert isinstance(link, Link)
+    assert isinstance(fault, LinkRefused)
+    assert (link.state, fault.fault) == (LinkState.VERIFIED, LinkFault.SIGN_IN_OVER)
 
 
 async def test_a_code_that_was_used_elsewhere_is_refused(house: House) -> None:
