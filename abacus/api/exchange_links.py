@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Self
 from uuid import UUID
 
 from fastapi import APIRouter, Path, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.responses import Response
 
 from abacus.api.answer_schemas import with_example
@@ -16,8 +16,17 @@ from abacus.api.auth import Call, PersonCall, caller_of
 from abacus.api.lean import LeanRoute, read_body
 from abacus.api.route_description import MemberId, answered, described
 from abacus.documents.decide.heading import NAME_PATTERN
-from abacus.exchanges.decide.link import CODE_PATTERN, NUMBER_PATTERN, Link, LinkFault, LinkRefused, LinkState
-from abacus.exchanges.link_desk import LinkDesk, Wanted
+from abacus.exchanges.decide.link import (
+    CODE_PATTERN,
+    NUMBER_PATTERN,
+    Link,
+    LinkFault,
+    LinkRefused,
+    LinkState,
+    LinkWay,
+)
+from abacus.exchanges.decide.sign_in import Returned
+from abacus.exchanges.link_desk import LinkDesk, Wanted, WantedSignIn
 from abacus.exchanges.types import Account
 from abacus.people.types.deed import Deed
 
@@ -25,18 +34,23 @@ router = APIRouter(prefix="/v1", tags=["exchange-links"], route_class=LeanRoute,
 
 LinkId = Annotated[UUID, Path()]
 _LONGEST_NAME: Final = 200
+_LONGEST_ADDRESS: Final = 2000
+_VISIBLE: Final = "^[ -~]+$"  # what RFC 6749 lets codes and states have
+_LONGEST_CODE: Final = 4000  # of the partner: RFC 6749 leaves its length open
 _EXAMPLE: Final[dict[str, Any]] = {
     "link_id": "5b1f6c4e-1b7a-4f0e-9a55-2f5a6c0c7a11",
     "programme": "skymiles",
     "member_id": "bob",
     "number": "…5678",
     "status": "cooling",
+    "way": "partner",
     "reason": None,
     "asked_at": "2026-11-27T09:00:00Z",
     "code_until": None,
     "verified_at": "2026-11-27T09:01:00Z",
     "usable_from": "2026-11-28T09:01:00Z",
     "ended_at": None,
+    "authorize_url": None,
 }
 
 # The problem of each fault.
@@ -50,38 +64,96 @@ _PROBLEMS: Final[Mapping[LinkFault, str]] = {
     LinkFault.WRONG_CODE: "wrong-code",
     LinkFault.CODE_OVER: "code-over",
     LinkFault.NOT_ASKABLE: "partner-not-askable",
+    LinkFault.NO_SIGN_IN: "sign-in-not-offered",
+    LinkFault.NO_REDIRECT: "redirect-not-allowed",
+    LinkFault.WRONG_SIGN_IN: "wrong-sign-in",
+    LinkFault.SIGN_IN_OVER: "sign-in-over",
     LinkFault.TOO_MANY_ATTEMPTS: "too-many-attempts",
 }
 
 
+class SignInAsk(BaseModel):
+    """The member signs in at the partner, which sends it back to `redirect_uri`, one of those of the programme."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    redirect_uri: Annotated[str, Field(min_length=1, max_length=_LONGEST_ADDRESS)]
+
+
 class LinkAsk(BaseModel):
     """The member's account at the partner: its number, and the holder's name where the partner compares it. With
-    `send_code` the member is told a code of six digits, which verifies the link within ten minutes.
+    `send_code` the member is told a code of six digits, which verifies the link within ten minutes. With `oauth` in
+    place of the number the member signs in at the partner, at the `authorize_url` of the answer.
     """
 
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",
-        json_schema_extra={"examples": [{"programme": "skymiles", "number": "SKY 1234 5678", "name": "Bob Tan"}]},
+        json_schema_extra={
+            "examples": [
+                {"programme": "skymiles", "number": "SKY 1234 5678", "name": "Bob Tan"},
+                {"programme": "skymiles", "oauth": {"redirect_uri": "https://app.example/linked"}},
+            ]
+        },
     )
 
     programme: Annotated[str, Field(pattern=f"^{NAME_PATTERN}$")]
-    number: Annotated[str, Field(pattern=NUMBER_PATTERN)]
+    number: Annotated[str | None, Field(pattern=NUMBER_PATTERN)] = None
     name: Annotated[str | None, Field(min_length=1, max_length=_LONGEST_NAME)] = None
     send_code: bool = False
+    oauth: SignInAsk | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if (self.number is None) is (self.oauth is None):
+            raise ValueError("send either number or oauth")
+        if self.oauth is not None and (self.name is not None or self.send_code):
+            raise ValueError("name and send_code stand beside a number, not beside oauth")
+        return self
+
+    def wanted(self) -> Wanted | WantedSignIn:
+        if self.oauth is not None:
+            return WantedSignIn(self.programme, self.oauth.redirect_uri)
+        return Wanted(self.programme, Account((self.number or "").strip(), self.name), sends_code=self.send_code)
+
+
+class SignInReturn(BaseModel):
+    """What came to the redirect address: `code` and `state`, and `iss` where the partner sends it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    code: Annotated[str, Field(pattern=_VISIBLE, max_length=_LONGEST_CODE)]
+    state: Annotated[str, Field(pattern=_VISIBLE, max_length=_LONGEST_NAME)]
+    iss: Annotated[str | None, Field(pattern=_VISIBLE, max_length=_LONGEST_ADDRESS)] = None
 
 
 class LinkVerification(BaseModel):
-    """The code that the member was told. Without one the partner is asked."""
+    """The code that the member was told, or what came back from its sign-in. Without both the partner is asked."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_extra={"examples": [{"code": "012345"}, {}]})
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"code": "012345"}, {}, {"oauth": {"code": "SplxlOBeZQ", "state": "af0ifjsldkj"}}]
+        },
+    )
 
     code: Annotated[str | None, Field(pattern=CODE_PATTERN)] = None
+    oauth: SignInReturn | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.code is not None and self.oauth is not None:
+            raise ValueError("send either code or oauth")
+        return self
 
 
 class LinkAnswer(BaseModel):
-    """A link. `number` is the end of the account's number. While it is `cooling` it may not be used; a `refused` one
-    says why: `name-near`, `account-unknown` or `account-closed`.
+    """A link. `number` is the end of the account's number, and `…` until a sign-in has told it. While it is `cooling`
+    it may not be used; a `refused` one says why: `name-near`, `account-unknown`, `account-closed` or
+    `sign-in-refused`. `way` says what verified it: the `code` that the member was told, the word of the `partner`, or
+    the member's sign-in there, `oauth`. `code_until` is until when a code is taken, of either kind. `authorize_url` is
+    in the answer alone that begins a sign-in.
     """
 
     model_config = with_example(_EXAMPLE)
@@ -91,12 +163,14 @@ class LinkAnswer(BaseModel):
     member_id: str
     number: str
     status: LinkState
+    way: LinkWay | None
     reason: str | None
     asked_at: datetime
     code_until: datetime | None
     verified_at: datetime | None
     usable_from: datetime | None
     ended_at: datetime | None
+    authorize_url: str | None
 
 
 class LinksAnswer(BaseModel):
@@ -117,18 +191,21 @@ class LinksAnswer(BaseModel):
 )
 async def link(member_id: MemberId, request: Request) -> Response:
     """A member has one account at a programme, and an account belongs to one member. What is asked for again takes the
-    place of what was not verified; what is verified already is answered as it is.
+    place of what was not verified; what is verified already is answered as it is. A sign-in is open for ten minutes,
+    and its address is told this once.
     """
     call = _linker(request)
-    asked = await read_body(request, LinkAsk.model_validate)
-    desk = _desk(call)
-    wanted = Wanted(asked.programme, Account(asked.number.strip(), asked.name), sends_code=asked.send_code)
+    wanted = (await read_body(request, LinkAsk.model_validate)).wanted()
+    desk, authorize_url = _desk(call), None
     try:
-        call.check(Deed.MOVE_POINTS, desk.programme(asked.programme).country)
-        found = await desk.ask(member_id, wanted, call.agent)
+        call.check(Deed.MOVE_POINTS, desk.programme(wanted.programme).country)
+        if isinstance(wanted, WantedSignIn):
+            found, authorize_url = await desk.begin(member_id, wanted, call.agent)
+        else:
+            found = await desk.ask(member_id, wanted, call.agent)
     except LinkRefused as fault:
         raise problem_of_link(fault) from None
-    return json_answer(_document(call, found), 201)
+    return json_answer(_document(call, found, authorize_url), 201)
 
 
 @router.get(
@@ -157,12 +234,18 @@ async def links(member_id: MemberId, request: Request) -> Response:
 )
 async def verify(member_id: MemberId, link_id: LinkId, request: Request) -> Response:
     """By the code that the member was told, or by the partner, who is asked whether the account is there, is open and
-    has this name. What is verified is answered as it is.
+    has this name; or by what came back from the member's sign-in, for which the partner says whose account it is. What
+    is verified is answered as it is. A sign-in is taken once: if the partner does not answer then, begin again.
     """
     call = _linker(request)
     body = await read_body(request, LinkVerification.model_validate)
+    desk, asked = _desk(call), await _changed(call, member_id, link_id)
     try:
-        found = await _desk(call).verify(await _changed(call, member_id, link_id), body.code, call.agent)
+        if body.oauth is not None:
+            returned = Returned(body.oauth.code, body.oauth.state, body.oauth.iss)
+            found = await desk.finish(asked, returned, call.agent)
+        else:
+            found = await desk.verify(asked, body.code, call.agent)
     except LinkRefused as fault:
         raise problem_of_link(fault) from None
     return json_answer(_document(call, found))
@@ -221,17 +304,19 @@ def _is_seen(call: Call | PersonCall, each: Link, country: str | None) -> bool:
     return isinstance(call, PersonCall) or call.partner.reads_all or call.partner.owns(each.asked_by)
 
 
-def _document(call: Call | PersonCall, each: Link) -> dict[str, Any]:
+def _document(call: Call | PersonCall, each: Link, authorize_url: str | None = None) -> dict[str, Any]:
     return {
         "link_id": str(each.link_id),
         "programme": each.programme,
         "member_id": each.member_id,
         "number": each.shown,
         "status": each.state_at(call.access.clock.now()),
+        "way": each.way,
         "reason": each.reason,
         "asked_at": each.asked_at,
         "code_until": each.code_until,
         "verified_at": each.verified_at,
         "usable_from": each.usable_from,
         "ended_at": each.ended_at,
+        "authorize_url": authorize_url,
     }

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple, Protocol
 from uuid import UUID, uuid4
 
 from abacus.core.clock import Clock
+from abacus.core.errors import Unavailable
 from abacus.core.recent import Recent
 from abacus.core.sources import Agent, is_login, is_person
 from abacus.engage.notify.decide.news import ExchangeCode
@@ -20,15 +21,17 @@ from abacus.exchanges.decide.link import (
     LinkFault,
     LinkRefused,
     LinkState,
+    LinkWay,
     check_attempts,
     check_usable,
     code_digest,
     number_digest,
 )
-from abacus.exchanges.decide.programme import ByFile, Programme
+from abacus.exchanges.decide.programme import ByFile, Programme, SignIn
 from abacus.exchanges.decide.programmes import Programmes
-from abacus.exchanges.link_store import Asked, Ending, LinkStore, Verified
-from abacus.exchanges.types import Account, AccountPort
+from abacus.exchanges.decide.sign_in import Returned, authorize_url, check_may_sign_in, is_issued_by
+from abacus.exchanges.link_store import Asked, Begun, Ending, LinkStore, Verified
+from abacus.exchanges.types import Account, AccountPort, NoAccount, NotAsked, SignInPort
 from abacus.people.store.audit import entry_of, noted
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Also, nothing_else
@@ -38,6 +41,7 @@ _MOST_KEPT: Final = 10_000  # accounts, which never change while they are there
 _UNLINKED: Final = "unlinked"
 _ATTEMPTS: Final = Attempts()
 _AT_ONCE: Final = timedelta(0)  # a code waits for no other news
+_RANDOM_BYTES: Final = 32  # of a state, and of a verifier, which then has 43 letters
 
 
 class _Of(Protocol):
@@ -63,6 +67,24 @@ class Wanted(NamedTuple):
     sends_code: bool = False
 
 
+class WantedSignIn(NamedTuple):
+    """The account that a member shows by signing in at the partner, which sends it back to this address."""
+
+    programme: str
+    redirect_uri: str
+
+
+class BegunSignIn(NamedTuple):
+    """A link that waits for a sign-in, and where the member is sent."""
+
+    link: Link
+    authorize_url: str
+
+
+def _nobody_signs_in(programme: Programme, _: SignIn) -> SignInPort:
+    raise TypeError(f"nobody signs in at the partner of {programme.name} here")
+
+
 def drawn_code() -> str:
     return "".join(randomness.choice("0123456789") for _ in range(CODE_DIGITS))
 
@@ -80,6 +102,7 @@ class LinkDesk:
         port_of: Callable[[Programme], AccountPort],
         notices: Tell,
         *,
+        sign_in_of: Callable[[Programme, SignIn], SignInPort] = _nobody_signs_in,
         attempts: Attempts = _ATTEMPTS,
         new_code: Callable[[], str] = drawn_code,
     ) -> None:
@@ -88,6 +111,7 @@ class LinkDesk:
         self._programmes = programmes
         self._port_of = port_of
         self._notices = notices
+        self._sign_in_of = sign_in_of
         self._attempts = attempts
         self._new_code = new_code
         self._countries: dict[str, str] = {}  # a programme never changes it
@@ -123,26 +147,74 @@ class LinkDesk:
             await self._tell(link, code, programme)
         return link
 
+    async def begin(self, member_id: str, wanted: WantedSignIn, by: Agent) -> BegunSignIn:
+        """The link waits for what the partner sends back, ten minutes and once. It takes the place of what was not
+        verified.
+        """
+        programme, now, key = self.programme(wanted.programme), self._clock.now(), await self._store.key()
+        sign_in = check_may_sign_in(programme.sign_in, programme.name, wanted.redirect_uri)
+        await self._count(member_id)
+        await self._sign_in_of(programme, sign_in).check()
+        state, verifier, link_id = _random(), _random(), uuid4()
+        asked = Asked(
+            link_id=link_id,
+            programme=programme.name,
+            partner=programme.partner,
+            member_id=member_id,
+            digest=None,
+            code_digest=code_digest(key, link_id, state),
+            code_until=now + CODE_FOR,
+            begun=Begun(verifier, wanted.redirect_uri),
+        )
+        link = await self._store.ask(asked, None, by.source, now, self._did("link", asked, by, programme.country))
+        return BegunSignIn(link, authorize_url(sign_in, wanted.redirect_uri, state, verifier))
+
+    async def finish(self, link: Link, returned: Returned, by: Agent) -> Link:
+        """By what the partner sent back. Where it was not asked about that, the same may be tried again."""
+        if _is_done(link):
+            return link
+        programme, now, key = self.programme(link.programme), self._clock.now(), await self._store.key()
+        sign_in = programme.sign_in
+        if sign_in is None:
+            raise LinkRefused(LinkFault.NO_SIGN_IN, f"members do not sign in at the partner of {programme.name}")
+        await self._count(link.member_id)
+        port, given = self._sign_in_of(programme, sign_in), code_digest(key, link.link_id, returned.state)
+        fits = is_issued_by(sign_in, returned.issuer)
+        taken = await self._store.take_sign_in(link.link_id, given if fits else None, now)
+        try:
+            account = await port.account(returned.code, *taken.begun)
+        except NotAsked:
+            await self._store.give_back(link.link_id, taken)
+            raise
+        except Unavailable as fault:
+            detail = f"{fault.detail}; the code may be used, so begin again: ask for another link"
+            raise Unavailable(fault.dependency, detail) from None
+        if isinstance(account, NoAccount):
+            return await self._refuse(link, account.value, by, programme)
+        verified = self._verified(programme, LinkWay.OAUTH)
+        also = self._did("verify-link", link, by, programme.country)
+        digest = number_digest(key, programme.name, account.number)
+        return await self._store.verify_told(link, account, digest, verified, also)
+
     async def verify(self, link: Link, code: str | None, by: Agent) -> Link:
         """By a code, or without one by what the partner says."""
-        if link.verified_at is not None and link.is_open:
+        if _is_done(link):
             return link
-        if not link.is_open:
-            raise LinkRefused(LinkFault.NO_LINK, f"the link with {link.shown} is {link.state}; ask for another one")
         programme, now = self.programme(link.programme), self._clock.now()
         await self._count(link.member_id)
-        verified = Verified(now, now + programme.cooling_off)
         also = self._did("verify-link", link, by, programme.country)
         if code is not None:
             given = code_digest(await self._store.key(), link.link_id, code)
+            verified = self._verified(programme, LinkWay.CODE)
             return await self._store.try_code(link.link_id, given, verified, now, also)
+        if link.way is LinkWay.OAUTH:
+            raise LinkRefused(LinkFault.WRONG_SIGN_IN, "this link waits for what the partner sends back")
         if isinstance(programme.carrier, ByFile):
             raise LinkRefused(LinkFault.NOT_ASKABLE, f"the partner of {programme.name} cannot be asked; send a code")
         said = await self._port_of(programme).verify(await self.account_of(link.link_id))
-        if (refusal := REFUSALS.get(said)) is None:
-            return await self._store.verify(link.link_id, verified, also)
-        refused = self._did("verify-link", link, by, programme.country, refusal.reason)
-        return await self._store.end(link.link_id, Ending(LinkState.REFUSED, by.source, refusal.reason), now, refused)
+        if (refusal := REFUSALS.get(said)) is not None:
+            return await self._refuse(link, refusal.reason, by, programme)
+        return await self._store.verify(link.link_id, self._verified(programme, LinkWay.PARTNER), also)
 
     async def unlink(self, link: Link, by: Agent, reason: str = _UNLINKED) -> Link:
         """The link as it is then. Exchanges that are open go on."""
@@ -199,6 +271,16 @@ class LinkDesk:
             kept |= found
         return kept
 
+    def _verified(self, programme: Programme, way: LinkWay) -> Verified:
+        now = self._clock.now()
+        return Verified(now, now + programme.cooling_off, way)
+
+    async def _refuse(self, link: Link, reason: str, by: Agent, programme: Programme) -> Link:
+        """The partner does."""
+        ending = Ending(LinkState.REFUSED, by.source, reason)
+        also = self._did("verify-link", link, by, programme.country, reason)
+        return await self._store.end(link.link_id, ending, self._clock.now(), also)
+
     async def _count(self, member_id: str, digest: bytes | None = None) -> None:
         """An attempt of the member, and with the number. Raises `LinkRefused`."""
         now = self._clock.now()
@@ -220,6 +302,17 @@ class LinkDesk:
         about, now = f"member:{of.member_id}", self._clock.now()
         said = {"did": did, "of": of.programme, "reason": reason}
         return noted(entry_of(by.source, Deed.MOVE_POINTS, about, now, country=country, **said))
+
+
+def _is_done(link: Link) -> bool:
+    """Whether it was verified before. Raises `LinkRefused` for one that has ended."""
+    if not link.is_open:
+        raise LinkRefused(LinkFault.NO_LINK, f"the link with {link.shown} is {link.state}; ask for another one")
+    return link.verified_at is not None
+
+
+def _random() -> str:
+    return randomness.token_urlsafe(_RANDOM_BYTES)
 
 
 def kept_links(store: LinkStore, clock: Clock, notices: Tell) -> LinkDesk:

@@ -10,16 +10,20 @@ import asyncpg
 
 from abacus.core.errors import Refused, Unavailable
 from abacus.exchanges.decide.link import (
+    UNKNOWN_SHOWN,
     Link,
     LinkFault,
     LinkRefused,
     LinkState,
+    LinkWay,
     check_code_is_open,
     check_may_ask,
+    check_sign_in_is_open,
     is_code,
     number_digest,
     shown,
     wrong_code,
+    wrong_sign_in,
 )
 from abacus.exchanges.types import Account
 from abacus.platform.digest_keys import DigestKeys
@@ -36,9 +40,9 @@ _TABLE: Final = "exchange_link"
 _ALONE: Final = Statement("select pg_advisory_xact_lock(hashtext(:place))")
 _ENTER: Final = Statement("""
 insert into exchange_link (link_id, programme, partner, member_id, digest, number, holder, shown, state, code_digest,
-    code_until, asked_at, asked_by)
+    code_until, asked_at, asked_by, way, verifier, redirect_uri)
 values (:link_id, :programme, :partner, :member_id, :digest, :number, :holder, :shown, 'asked', :code_digest,
-    :code_until, :now, :by)
+    :code_until, :now, :by, :way, :verifier, :redirect_uri)
 """)
 _OPEN: Final = Statement(f"""
 select {_LINK}, coalesce(digest = :digest, false) as is_same from exchange_link
@@ -52,6 +56,18 @@ _ONE: Final = f"select {_LINK} from exchange_link where link_id = :link_id"
 _FIND: Final = Statement(_ONE)
 _HOLD: Final = Statement(f"{_ONE} for update")
 _CODE: Final = Statement("select code_digest from exchange_link where link_id = :link_id")
+_SIGN_IN: Final = Statement("""
+select code_digest, code_until, verifier, redirect_uri from exchange_link where link_id = :link_id
+""")
+_TAKE_SIGN_IN: Final = Statement("""
+update exchange_link set code_digest = null, code_until = null, verifier = null, redirect_uri = null
+where link_id = :link_id
+""")
+_GIVE_SIGN_IN_BACK: Final = Statement("""
+update exchange_link set code_digest = :code_digest, code_until = :code_until, verifier = :verifier,
+    redirect_uri = :redirect_uri
+where link_id = :link_id and state = 'asked' and ended_at is null
+""")
 _OF_MEMBER: Final = Statement(f"""
 select {_LINK} from exchange_link where member_id = :member_id order by asked_at desc, link_id limit :most
 """)
@@ -71,14 +87,18 @@ select link_id, number, holder from exchange_link where link_id = any(:link_ids:
 """)
 _TRIED: Final = Statement("update exchange_link set tries = tries + 1 where link_id = :link_id returning tries")
 _VERIFIED: Final = Statement("""
-update exchange_link set state = 'verified', verified_at = :now, usable_from = :usable_from, code_digest = null,
-    code_until = null
+update exchange_link set state = 'verified', verified_at = :now, usable_from = :usable_from, way = :way,
+    code_digest = null, code_until = null, verifier = null, redirect_uri = null
+where link_id = :link_id and state = 'asked' and ended_at is null
+""")
+_TOLD: Final = Statement("""
+update exchange_link set digest = :digest, number = :number, holder = :holder, shown = :shown
 where link_id = :link_id and state = 'asked' and ended_at is null
 """)
 # Exchanges that are open go on, and the partner is told the number, so an ended link keeps it.
 _END: Final = Statement("""
 update exchange_link set state = :state, ended_at = :now, ended_by = :by, reason = :reason, code_digest = null,
-    code_until = null
+    code_until = null, verifier = null, redirect_uri = null
 where link_id = :link_id and ended_at is null
 """)
 # Attempts with numbers of the member go before the digests do.
@@ -90,7 +110,7 @@ delete from exchange_link_attempt a using (
 """)
 _FORGET_LINKS: Final = Statement("""
 update exchange_link set member_id = :pseudonym, digest = null, number = null, holder = null, shown = :word,
-    code_digest = null, code_until = null, reason = :word,
+    code_digest = null, code_until = null, verifier = null, redirect_uri = null, reason = :word,
     state = case when ended_at is null then 'ended' else state end,
     ended_at = coalesce(ended_at, now()), ended_by = coalesce(ended_by, :word)
 where member_id = :member_id
@@ -115,26 +135,49 @@ def holder_place(link_id: object) -> SecretPlace:
     return SecretPlace(_TABLE, "holder", str(link_id))
 
 
-LINK_SECRETS: Final = (SecretColumn(number_place, "link_id"), SecretColumn(holder_place, "link_id"), _KEYS.column)
+def verifier_place(link_id: object) -> SecretPlace:
+    return SecretPlace(_TABLE, "verifier", str(link_id))
+
+
+_PLACES: Final = (number_place, holder_place, verifier_place)
+LINK_SECRETS: Final = (*(SecretColumn(place, "link_id") for place in _PLACES), _KEYS.column)
+
+
+class Begun(NamedTuple):
+    """A sign-in at the partner that was begun."""
+
+    verifier: str
+    redirect_uri: str
 
 
 class Asked(NamedTuple):
-    """A link that is asked for. The digests are of its number, and of the code that is sent."""
+    """A link that is asked for. The digests are of its number, which only the partner tells at a sign-in, and of the
+    code that is sent, or of the state that the partner sends back.
+    """
 
     link_id: UUID
     programme: str
     partner: str
     member_id: str
-    digest: bytes
+    digest: bytes | None
     code_digest: bytes | None
     code_until: datetime | None
+    begun: Begun | None = None
 
 
 class Verified(NamedTuple):
-    """When a link was verified, and from when on it may be used."""
+    """When a link was verified, by what, and from when on it may be used."""
 
     now: datetime
     usable_from: datetime
+    way: LinkWay
+
+
+class Taken(NamedTuple):
+    """A sign-in that was taken to ask the partner about it, with what lay in the row."""
+
+    begun: Begun
+    stored: Mapping[str, Any]
 
 
 class Ending(NamedTuple):
@@ -172,7 +215,9 @@ class LinkStore:
             counts = {each: await connection.fetchval(*_ATTEMPT(day=day, owner=each)) for each in sorted(owners)}
         return [counts[each] for each in owners]
 
-    async def ask(self, asked: Asked, account: Account, by: str, now: datetime, also: Also = nothing_else) -> Link:
+    async def ask(
+        self, asked: Asked, account: Account | None, by: str, now: datetime, also: Also = nothing_else
+    ) -> Link:
         """The open link of the member with this number, anew where it has none. Raises `LinkRefused`."""
         place = {"programme": asked.programme, "member_id": asked.member_id}
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
@@ -203,6 +248,32 @@ class LinkStore:
                 return await _verify(connection, link, verified, also)
             tries = await connection.fetchval(*_TRIED(link_id=link_id))
         raise wrong_code(tries)
+
+    async def take_sign_in(self, link_id: UUID, given: bytes | None, now: datetime) -> Taken:
+        """What was begun, once, by the digest of its state. A wrong one counts. Raises `LinkRefused`."""
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            link = _link(await connection.fetchrow(*_HOLD(link_id=link_id)))
+            check_sign_in_is_open(link, now)
+            stored = dict(await connection.fetchrow(*_SIGN_IN(link_id=link_id)))
+            if given is not None and is_code(stored["code_digest"], given):
+                begun = Begun(await self._verifier(link_id, stored["verifier"]), stored["redirect_uri"])
+                await connection.execute(*_TAKE_SIGN_IN(link_id=link_id))
+                return Taken(begun, stored)
+            tries = await connection.fetchval(*_TRIED(link_id=link_id))
+        raise wrong_sign_in(tries)
+
+    async def give_back(self, link_id: UUID, taken: Taken) -> None:
+        """The partner was not asked: the sign-in is open as before."""
+        async with passing_failures():
+            await self._pool.execute(*_GIVE_SIGN_IN_BACK(link_id=link_id, **taken.stored))
+
+    async def verify_told(self, link: Link, account: Account, digest: bytes, verified: Verified, also: Also) -> Link:
+        """The partner told whose account it is. Raises `LinkRefused`."""
+        told = await self._told(link.link_id, account)
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            held = _link(await connection.fetchrow(*_HOLD(link_id=link.link_id)))
+            await connection.execute(*_TOLD(link_id=link.link_id, digest=digest, **told))
+            return await _verify(connection, held, verified, also)
 
     async def verify(self, link_id: UUID, verified: Verified, also: Also) -> Link:
         """The partner knows the account. Raises `LinkRefused`."""
@@ -254,12 +325,28 @@ class LinkStore:
         except SecretUnreadable as fault:
             raise Unavailable("links", str(fault)) from None
 
-    async def _row(self, asked: Asked, account: Account) -> dict[str, Any]:
-        number = await self._secrets.to_store(account.number, number_place(asked.link_id))
-        holder = account.holder
+    async def _row(self, asked: Asked, account: Account | None) -> dict[str, Any]:
+        row, begun = asked._asdict(), asked.begun
+        del row["begun"]
+        row |= {"way": None, "verifier": None, "redirect_uri": None}
+        if begun is not None:
+            verifier = await self._secrets.to_store(begun.verifier, verifier_place(asked.link_id))
+            row |= {"way": LinkWay.OAUTH.value, "verifier": verifier, "redirect_uri": begun.redirect_uri}
+        return row | await self._told(asked.link_id, account)
+
+    async def _told(self, link_id: UUID, account: Account | None) -> dict[str, str | None]:
+        if account is None:
+            return {"number": None, "holder": None, "shown": UNKNOWN_SHOWN}
+        number, holder = await self._secrets.to_store(account.number, number_place(link_id)), account.holder
         if holder is not None:
-            holder = await self._secrets.to_store(holder, holder_place(asked.link_id))
-        return {**asked._asdict(), "number": number, "holder": holder, "shown": shown(account.number)}
+            holder = await self._secrets.to_store(holder, holder_place(link_id))
+        return {"number": number, "holder": holder, "shown": shown(account.number)}
+
+    async def _verifier(self, link_id: UUID, stored: str) -> str:
+        try:
+            return await self._secrets.read(stored, verifier_place(link_id))
+        except SecretUnreadable as fault:
+            raise Unavailable("links", str(fault)) from None
 
     async def _read(self, query: tuple[Any, ...]) -> Link | None:
         async with passing_failures():
@@ -305,4 +392,4 @@ async def _verify(connection: Connection, link: Link, verified: Verified, also: 
 
 def _link(row: Sequence[Any]) -> Link:
     link = Link(*list(row)[: len(Link._fields)])
-    return link._replace(state=LinkState(link.state))
+    return link._replace(state=LinkState(link.state), way=None if link.way is None else LinkWay(link.way))

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
+from abacus.core.errors import Unavailable
 from abacus.exchanges.decide.heard import Heard
 
 
@@ -34,6 +35,18 @@ class Match(StrEnum):
     NEAR = "near"  # the number is there, with a name that is nearly this one
     NONE = "none"
     CLOSED = "closed"
+
+
+class NoAccount(StrEnum):
+    """Why a member's sign-in at a partner leads to no account."""
+
+    REFUSED = "sign-in-refused"  # the partner does not take the code
+    UNKNOWN = "account-unknown"
+    CLOSED = "account-closed"
+
+
+class NotAsked(Unavailable):
+    """The partner was told nothing, so that the same may be tried again."""
 
 
 class StatementState(StrEnum):
@@ -101,6 +114,18 @@ class PartnerPort(TransferPort, AccountPort, Protocol):
 
     async def statement(self, day: date) -> PartnerStatement:
         """Raises `Unavailable`, and `Refused` for a statement whose lines have other sums."""
+        ...
+
+
+class SignInPort(Protocol):
+    """A partner at which members sign in."""
+
+    async def check(self) -> None:
+        """Whether a sign-in can be begun. Raises `Unavailable`."""
+        ...
+
+    async def account(self, code: str, verifier: str, redirect_uri: str) -> Account | NoAccount:
+        """Whose account it is, by the code of a sign-in, which this uses up. Raises `NotAsked` and `Unavailable`."""
         ...
 
 

@@ -17,6 +17,7 @@ from abacus.exchanges.books.keeper import BooksKeeper
 from abacus.exchanges.callbacks import Callbacks
 from abacus.exchanges.carriers.files.file_keeper import FileKeeper
 from abacus.exchanges.carriers.files.file_rows import FileRows
+from abacus.exchanges.client_secrets import ClientSecrets
 from abacus.exchanges.converter import Converter
 from abacus.exchanges.decide.programmes import Programmes
 from abacus.exchanges.decide.recalled import Owner
@@ -40,6 +41,7 @@ from abacus.exchanges.programmes_at_work import ProgrammesAtWork
 from abacus.exchanges.recovery import Recovery
 from abacus.exchanges.reviews import ApprovedReviews
 from abacus.exchanges.settler import MovesBeside, Settler, VersionOf
+from abacus.exchanges.sign_ins import SignIns
 from abacus.exchanges.status import measure
 from abacus.exchanges.takers import LinkedTakers
 from abacus.exchanges.teller import teller
@@ -224,8 +226,10 @@ async def _exchanging(wiring: Wiring, pool: Pool, moves: MovesBeside, book: Call
         to_private=settings.webhooks_to_private,
     )
     wiring.at_the_end(lines.close)
+    sign_ins = SignIns(ClientSecrets(pool, wiring.secrets()).of, to_private=settings.webhooks_to_private)
+    wiring.at_the_end(sign_ins.close)
     store = LinkStore(pool, wiring.secrets())
-    links = LinkDesk(store, clock, directory.value, lines.port, Notices(pool, clock))
+    links = LinkDesk(store, clock, directory.value, lines.port, Notices(pool, clock), sign_in_of=sign_ins.port)
     settler = Settler(moves, versions.of, book, clock)
     return Exchanging(directory, versions, lines, links, Hearing(pool, settler, versions.of, clock))
 

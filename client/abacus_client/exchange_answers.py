@@ -81,7 +81,9 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class AccountLink:
-    """A member's account at a partner; `number` is the end of its number."""
+    """A member's account at a partner; `number` is the end of its number. `way` is what verified it: `code`, `partner`
+    or `oauth`. A link that was just begun by a sign-in has the `authorize_url` to which the member is sent.
+    """
 
     link_id: UUID
     programme: str
@@ -94,6 +96,8 @@ class AccountLink:
     verified_at: datetime | None = None
     usable_from: datetime | None = None
     ended_at: datetime | None = None
+    way: str | None = None
+    authorize_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,18 @@ def verify(member_id: str, link_id: UUID | str, code: str | None) -> Call[Accoun
     return Call("POST", path, _link, as_json(named(code=code)), once=code is not None)
 
 
+def begin_sign_in(member_id: str, programme: str, redirect_uri: str) -> Call[AccountLink]:
+    """Asked for again, it is a new link: the address of the one before leads nowhere any more."""
+    body = {"programme": programme, "oauth": {"redirect_uri": redirect_uri}}
+    return Call("POST", _links_of(member_id), _link, as_json(body), once=True)
+
+
+def finish_sign_in(member_id: str, link_id: UUID | str, code: str, state: str, iss: str | None) -> Call[AccountLink]:
+    """The partner takes a code once."""
+    path = f"{_links_of(member_id)}/{part(str(link_id))}/verify"
+    return Call("POST", path, _link, as_json({"oauth": named(code=code, state=state, iss=iss)}), once=True)
+
+
 def unlink(member_id: str, link_id: UUID | str) -> Call[AccountLink]:
     return Call("DELETE", f"{_links_of(member_id)}/{part(str(link_id))}", _link)
 

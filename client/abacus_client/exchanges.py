@@ -68,6 +68,18 @@ class ExchangeCalls(ABC):
         """By the code that the member was told; without one the partner is asked."""
         return self._answer(exchange_calls.verify(member_id, link_id, code))
 
+    def begin_sign_in(self, member_id: str, programme: str, redirect_uri: str) -> AccountLink:
+        """Asks to link the account that the member shows by signing in at the partner: send it to the
+        `authorize_url`. The partner sends it back to this address, which the programme has to have.
+        """
+        return self._answer(exchange_calls.begin_sign_in(member_id, programme, redirect_uri))
+
+    def finish_sign_in(
+        self, member_id: str, link_id: UUID | str, *, code: str, state: str, iss: str | None = None
+    ) -> AccountLink:
+        """By what came to the redirect address, within ten minutes and once."""
+        return self._answer(exchange_calls.finish_sign_in(member_id, link_id, code, state, iss))
+
     def links(self, member_id: str) -> tuple[AccountLink, ...]:
         """The newest first."""
         return self._answer(exchange_calls.links(member_id))

@@ -1,7 +1,11 @@
-"""`abacus exchanges links`, `link`, `verify` and `unlink`, on a real Postgres."""
+"""`abacus exchanges links`, `link`, `verify`, `unlink` and `client-secret`, on a real Postgres."""
+
+from pathlib import Path
 
 from abacus.core.clock import SystemClock
-from abacus.platform.encryption import new_keyring_text
+from abacus.exchanges.client_secrets import ClientSecrets
+from abacus.people.store.audit import log
+from abacus.platform.encryption import Secrets, new_keyring_text
 from abacus.platform.postgres import Pool
 from abacus.pricing.store.cards import CardStore
 from tests.support.commands import Ran, abacus
@@ -34,3 +38,27 @@ async def test_support_links_an_account_by_the_code_that_the_member_was_told(poo
     ended = await run("unlink", link, "--reason", "the member asked", "--json")
     assert (ended.code, ended.json["state"]) == (0, "ended")
     assert "no link" in (await run("unlink", "0d1f6c4e-1b7a-5f0e-9a55-2f5a6c0c7a11", "--reason", "x")).err
+
+
+async def test_the_clients_secret_is_kept_and_not_shown(pool: Pool, database_url: str, tmp_path: Path) -> None:
+    await CardStore(pool).publish(CARDS["SG"].card, by="ann", now=NOW)
+    await enter_partner(pool, SystemClock())
+    await run_programme(pool)
+    keyring = new_keyring_text("one")
+    keys = {"ABACUS_DATABASE_URL": database_url, "ABACUS_SECRETS_KEY": keyring}
+    tokens = {"ann": await hire(pool, "ann", "operator"), "vic": await hire(pool, "vic", "viewer")}
+    file = tmp_path / "secret"
+    file.write_text("s3cret from Skyline\n", encoding="utf-8")
+
+    async def run(programme: str, name: object = file, by: str = "ann") -> Ran:
+        env = {**keys, "ABACUS_TOKEN": tokens[by]}
+        return await abacus("exchanges", "client-secret", programme, str(name), env=env)
+
+    assert (await run("skymiles", by="vic")).code == 2
+    assert "there is no programme 'other'" in (await run("other")).err
+    assert "No such file" in (await run("skymiles", tmp_path / "none")).err
+    kept = await run("skymiles")
+    assert (kept.code, kept.out) == (0, "skymiles: the client's secret is kept\n")
+    assert await ClientSecrets(pool, Secrets.of(keyring)).of("skymiles") == "s3cret from Skyline"
+    (entry,) = await log(pool, subjects=["programme:skymiles"])
+    assert (b"client-secret" in entry.details, b"s3cret" in entry.details) == (True, False)

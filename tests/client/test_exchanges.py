@@ -63,6 +63,8 @@ LINK = {
     "verified_at": AT,
     "usable_from": AT,
     "ended_at": None,
+    "way": None,
+    "authorize_url": None,
 }
 INBOUND = {
     "id": "T/1",
@@ -115,6 +117,18 @@ Asked = Callable[[EitherClient], Awaitable[Any]]
             LINK,
             f"POST {LINKS}/{ID}/verify",
             {"code": "012345"},
+        ),
+        (
+            lambda of: ask(of.begin_sign_in, "b/ob", "skymiles", "com.app:/linked"),
+            {**LINK, "way": "oauth", "authorize_url": "https://login.example/?state=s"},
+            f"POST {LINKS}",
+            {"programme": "skymiles", "oauth": {"redirect_uri": "com.app:/linked"}},
+        ),
+        (
+            lambda of: ask(of.finish_sign_in, "b/ob", ID, code="c", state="s", iss="https://login.example"),
+            {**LINK, "way": "oauth"},
+            f"POST {LINKS}/{ID}/verify",
+            {"oauth": {"code": "c", "state": "s", "iss": "https://login.example"}},
         ),
         (lambda of: ask(of.links, "b/ob"), {"member_id": "b/ob", "links": [LINK]}, f"GET {LINKS}", None),
         (lambda of: ask(of.unlink_account, "b/ob", ID), LINK, f"DELETE {LINKS}/{ID}", None),
@@ -173,6 +187,7 @@ async def test_a_trail_and_a_statement_are_read(api: ScriptedApi) -> None:
     [
         lambda of: ask(of.link_account, "bob", "skymiles", "12345678", send_code=True),
         lambda of: ask(of.verify_link, "bob", ID, code="012345"),
+        lambda of: ask(of.finish_sign_in, "bob", ID, code="c", state="s"),
     ],
 )
 async def test_what_uses_up_a_code_is_not_done_again_while_nobody_knows_whether_it_was_done(

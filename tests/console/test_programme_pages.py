@@ -1,10 +1,12 @@
 """Programmes of exchanges in the console: drafted, approved by another person, paused and ended."""
 
 from abacus.core.document_text import write_toml
-from abacus.platform.postgres import Pool
+from abacus.exchanges.decide.link import LinkWay
+from abacus.exchanges.link_store import LinkStore, Verified
+from abacus.platform.postgres import Pool, nothing_else
 from tests.console.campaigning import cards
 from tests.console.desk import desk
-from tests.support.exchanges import LINK_ID, SKYMILES, enter_link, enter_partner, run_programme
+from tests.support.exchanges import LINK_ID, SECRETS, SKYMILES, enter_link, enter_partner, run_programme
 
 
 async def test_a_programme_from_its_text_to_its_end_by_two_people(pool: Pool) -> None:
@@ -41,6 +43,10 @@ async def test_a_link_of_a_member_is_seen_by_its_end_and_ended(pool: Pool) -> No
         assert (await eli.twin("/members/bob")).json()["links"]["value"] == []
         here = f"/exchange-links/{LINK_ID}"
         assert (await eli.see(here)).status_code == 404
+        assert (await sue.twin(here)).json()["row"]["verified_by"] is None
+        verified = Verified(open_desk.clock.now(), open_desk.clock.now(), LinkWay.OAUTH)
+        await LinkStore(pool, SECRETS).verify(LINK_ID, verified, nothing_else)
+        assert "the member&#39;s sign-in at the partner" in (await sue.see(here)).text
         assert (await sue.send(here, f"{here}/end", reason="")).status_code == 422
         assert (await sue.send(here, f"{here}/end", reason="the member asked")).status_code == 303
         told = await sue.twin(here)

@@ -15,12 +15,15 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from abacus.exchanges.decide.contract import CANCELLED, REFUSALS, Answer
-from abacus.exchanges.decide.invented_accounts import CLOSED
+from abacus.exchanges.decide.invented_accounts import CLOSED, UNKNOWN
+from abacus.exchanges.decide.programme import SignIn
+from abacus.exchanges.decide.sign_in import FORM, authorize_url, client_header, token_in, token_request
 from abacus.exchanges.decide.signing import signed_part
 from abacus.platform.delivery.decide.signature import new_secret, signed_headers
 from tests.support.partner_sim import Partner, partner_sim, today, transfer
 from tests.support.paths import DOCS
 from tests.support.receiver import receiving
+from tests.support.sign_ins import oauth_part, signed_in
 from tests.support.soon import soon
 
 pytestmark = pytest.mark.once
@@ -35,6 +38,15 @@ PAGE: Final = (DOCS / "partners/exchange-contract.md").read_text(encoding="utf-8
 async def partner() -> AsyncIterator[Partner]:
     async with partner_sim() as up:
         yield up
+
+
+async def account_of_a_sign_in(partner: Partner, number: str) -> Answer:
+    (back,) = (part := oauth_part(partner.url))["redirect_uris"][:1]
+    returned = await signed_in(authorize_url(SignIn(**part), back, "state", "verifier"), number)
+    headers = {"authorization": client_header(part["client_id"], partner.secret), "content-type": FORM}
+    body = token_request(returned["code"], "verifier", back)
+    token = token_in(await partner.line.ask("POST", "/oauth/token", headers, body))
+    return await partner.line.ask("GET", "/oauth/account", {"authorization": f"Bearer {token}"})
 
 
 def holds(schema: Mapping[str, Any], value: object) -> None:
@@ -97,6 +109,10 @@ async def test_the_answers_of_the_reference_partner_are_those_of_the_contract(pa
     await ask("GET", f"/transfers/{asked.exchange_id}", of_id)
     await ask("POST", "/accounts/verify", "/accounts/verify", {"number": "1"})
     await ask("POST", "/accounts/verify", "/accounts/verify", {})
+    for number in ("12345678", CLOSED, UNKNOWN):
+        answer = await account_of_a_sign_in(partner, number)
+        check("GET", "/oauth/account", answer)
+        seen.add(("GET", "/oauth/account", answer.status))
     await ask("GET", f"/statement?date={today()}", "/statement")
     await ask("GET", "/statement", "/statement")
     answers = {

@@ -77,6 +77,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     ),
     "exchange_bill": "select, insert",
     "exchange_break": "select, insert, update(ours theirs tied_at owner taken_at closed_at closed_by reason)",
+    "exchange_client_secret": "select, insert, update(secret set_at set_by)",
     "exchange_cursor": "select, insert, update(xid exchange_id n moved_at)",
     "exchange_file": (
         "select, insert, update(lines amount digest written_at received_at "
@@ -87,7 +88,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "exchange_link_attempt": "select, insert, delete, update(attempts)",
     "exchange_link": (
         "select, insert, update(digest number holder shown state code_digest code_until tries"
-        " verified_at usable_from ended_at ended_by reason)"
+        " verified_at usable_from ended_at ended_by reason way verifier redirect_uri)"
     ),
     "exchange_order": "select, insert, update(file)",
     "exchange_partner_day": "select, insert, update(complete lines credited read_at)",

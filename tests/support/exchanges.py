@@ -1,6 +1,6 @@
 """Exchanges for tests: programmes, what is published around them, partners, and the desk of links."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -12,7 +12,7 @@ from abacus.engage.notify.decide.news import ExchangeCode
 from abacus.engage.notify.decide.notice import Notice
 from abacus.exchanges.decide.heard import Heard, Silence
 from abacus.exchanges.decide.link import Attempts, Link, number_digest
-from abacus.exchanges.decide.programme import Programme
+from abacus.exchanges.decide.programme import Programme, SignIn
 from abacus.exchanges.decide.programme_reader import parse_programme
 from abacus.exchanges.decide.programmes import InForce, Programmes
 from abacus.exchanges.decide.publications import ExchangePublications
@@ -21,7 +21,7 @@ from abacus.exchanges.link_desk import LinkDesk
 from abacus.exchanges.link_store import Asked, LinkStore
 from abacus.exchanges.programme_store import ProgrammeStore
 from abacus.exchanges.publications import exchange_publications
-from abacus.exchanges.types import Account, Match, PartnerStatement, Transfer
+from abacus.exchanges.types import Account, Match, PartnerStatement, SignInPort, Transfer
 from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
@@ -161,6 +161,7 @@ def linking(
     told: Told | None = None,
     attempts: Attempts | None = None,
     secrets: Secrets = SECRETS,
+    sign_in_of: Callable[[Programme, SignIn], SignInPort] | None = None,
 ) -> LinkDesk:
     """The desk of links, with these programmes in force."""
     in_force = Programmes(InForce(each, around()) for each in programmes)
@@ -171,4 +172,9 @@ def linking(
         lambda _: partner or AskedPartner(),
         Told() if told is None else told,
         attempts=attempts or Attempts(),
+        sign_in_of=sign_in_of or _nobody_signs_in,
     )
+
+
+def _nobody_signs_in(programme: Programme, _: SignIn) -> SignInPort:
+    raise AssertionError(f"nobody signs in at {programme.partner}")

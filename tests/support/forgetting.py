@@ -202,7 +202,8 @@ async def _exchanged(pool: Pool, member: str) -> None:
     )
     await pool.execute(
         "insert into exchange_link (link_id, programme, partner, member_id, digest, number, holder, shown, state,"
-        " asked_at, asked_by) values ($1, 'skymiles', 'skyways', $2, $3, $2, $2, $2, 'verified', $4, 'acme')",
+        " asked_at, asked_by, way, verifier, redirect_uri) values"
+        " ($1, 'skymiles', 'skyways', $2, $3, $2, $2, $2, 'verified', $4, 'acme', 'oauth', $2, $2)",
         *(exchange_id, member, member.encode(), NOW),
     )
     await pool.execute(

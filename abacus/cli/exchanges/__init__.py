@@ -19,6 +19,7 @@ COMMANDS: Final = {
     "exchanges link": "links:link_account",
     "exchanges verify": "links:verify_link",
     "exchanges unlink": "links:unlink_account",
+    "exchanges client-secret": "client_secret:set_client_secret",
     "exchanges files": "files:app",
     "exchanges reconcile": "reconcile:reconcile_exchanges",
     "exchanges conform": "conform:conform",

@@ -30,8 +30,11 @@ async def list_links(member: Member) -> Answer:
         countries = await desk.countries(found)
         found = [each for each in found if may(at.actor, Deed.SEE, countries.get(each.programme))]
         now = at.clock.now()
-    columns = ("link", "programme", "number", "state", "since")
-    rows = [[str(each.link_id), each.programme, each.shown, each.state_at(now), _since(each)] for each in found]
+    columns = ("link", "programme", "number", "state", "since", "verified by")
+    rows = [
+        [str(each.link_id), each.programme, each.shown, each.state_at(now), _since(each), _verified_by(each)]
+        for each in found
+    ]
     return Answer([_document(each, each.state_at(now)) for each in found], Table(f"Links of {member}", columns, rows))
 
 
@@ -94,6 +97,10 @@ def _since(link: Link) -> str:
     return str(link.ended_at or link.verified_at or link.asked_at)
 
 
+def _verified_by(link: Link) -> str:
+    return link.way.value if link.verified_at is not None and link.way is not None else ""
+
+
 def _document(link: Link, state: LinkState) -> dict[str, Any]:
     return {
         "link_id": link.link_id,
@@ -101,6 +108,7 @@ def _document(link: Link, state: LinkState) -> dict[str, Any]:
         "member_id": link.member_id,
         "number": link.shown,
         "state": state,
+        "way": link.way,
         "reason": link.reason,
         "asked_at": link.asked_at,
         "asked_by": link.asked_by,

@@ -32,6 +32,9 @@ async def partner_sim(
         Path | None,
         typer.Option(help="Where the house writes files for it: it answers them there, from the same ledger."),
     ] = None,
+    client_secret: Annotated[
+        str | None, typer.Option(help="Of the client abacus, where members sign in; the key unless it is there.")
+    ] = None,
 ) -> None:
     """Run a reference partner until Ctrl-C. It keeps the contract, and misbehaves as `PUT /_behave` asks it to."""
     if house is not None and not house_key:
@@ -39,7 +42,14 @@ async def partner_sim(
     secret, stop = checked_key(key), asyncio.Event()
     listener = bound("127.0.0.1", port, "--port")
     partner = ReferencePartner(
-        secret, SystemClock(), file=ledger, callbacks=callbacks, house=house, house_key=house_key, folder=folder
+        secret,
+        SystemClock(),
+        file=ledger,
+        callbacks=callbacks,
+        house=house,
+        house_key=house_key,
+        folder=folder,
+        client_secret=client_secret,
     )
     try:
         with stopped_by_signals(stop):

@@ -19,6 +19,7 @@ from abacus.core.points import MAX_POINTS
 from abacus.engage.downstreams.store import SECRET_COLUMNS as OF_DOWNSTREAMS
 from abacus.engage.offers.codes.code_key import CODE_KEYS
 from abacus.engage.rewards.pools import POOL_KEYS, rewrap_codes
+from abacus.exchanges.client_secrets import CLIENT_SECRET
 from abacus.exchanges.link_store import LINK_SECRETS
 from abacus.intake.partners.decide.partner import LIVE_KEY, MOST_REQUESTS_PER_MINUTE, Partner, new_signing_secret
 from abacus.intake.partners.sandbox import new_test_access
@@ -235,7 +236,8 @@ async def rewrap_secrets() -> Answer:
     async with actor() as at, pool(session=SESSION) as own:
         live = at.pool
         await at.begins(Deed.EDIT_PARTNERS, "partners", did="rewrap")
-        here = await rewrap(live, secrets(), [*OF_PARTNERS, *OF_DOWNSTREAMS, POOL_KEYS, CODE_KEYS, *LINK_SECRETS])
+        of_links = (*LINK_SECRETS, CLIENT_SECRET)
+        here = await rewrap(live, secrets(), [*OF_PARTNERS, *OF_DOWNSTREAMS, POOL_KEYS, CODE_KEYS, *of_links])
         codes = await rewrap_codes(live, secrets())
         changed, current = here.changed + codes.changed, here.current + codes.current
         unreadable = [*here.unreadable, *codes.unreadable]

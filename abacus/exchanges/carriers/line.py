@@ -35,6 +35,10 @@ class NoAnswer(AbacusError):
     """Nothing was sent, or no whole answer came; the message says why."""
 
 
+class NotSent(NoAnswer):
+    """Nobody was there to be sent anything."""
+
+
 class _Checked(AbstractResolver):
     """Finds addresses that may be connected to."""
 
@@ -114,6 +118,8 @@ class Line:
         try:
             async with asyncio.timeout(within_s):
                 return await self._ask(method, target, headers, body, most_bytes)
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+            raise NotSent(_in_words(error)) from None
         except TimeoutError:
             raise NoAnswer(f"no answer within {within_s:g} s") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:

@@ -137,54 +137,54 @@ def retry_after_s(answer: Answer, now: datetime) -> float | None:
 def _to_put(id_: str, answer: Answer) -> Heard:
     match answer.status:
         case 200:
-            return _transfer_in(_document(answer), id_, {"credited", "reversed"})
+            return _transfer_in(document_in(answer), id_, {"credited", "reversed"})
         case 202:
-            return _transfer_in(_document(answer), id_, {"pending"})
+            return _transfer_in(document_in(answer), id_, {"pending"})
         case 409:
-            return OtherFacts(_detail(_problem(answer)) if answer.media_type == PROBLEM else None)
+            return OtherFacts(_detail(problem_in(answer)) if answer.media_type == PROBLEM else None)
         case 422:
-            return _refusal(_problem(answer), id_)
-    raise _unexpected(answer)
+            return _refusal(problem_in(answer), id_)
+    raise unexpected(answer)
 
 
 def _to_get(id_: str, answer: Answer) -> Heard:
     match answer.status:
         case 200:
-            return _transfer_in(_document(answer), id_, {"credited", "pending", "rejected", "cancelled", "reversed"})
+            return _transfer_in(document_in(answer), id_, {"credited", "pending", "rejected", "cancelled", "reversed"})
         case 404:
             return _not_known(answer)
-    raise _unexpected(answer)
+    raise unexpected(answer)
 
 
 def _to_cancel(id_: str, answer: Answer) -> Heard:
     match answer.status:
         case 200:
-            return _transfer_in(_document(answer), id_, {"cancelled", "credited", "rejected", "reversed"})
+            return _transfer_in(document_in(answer), id_, {"cancelled", "credited", "rejected", "reversed"})
         case 202:
-            return _transfer_in(_document(answer), id_, {"pending"})
-    raise _unexpected(answer)
+            return _transfer_in(document_in(answer), id_, {"pending"})
+    raise unexpected(answer)
 
 
 def _to_reverse(id_: str, answer: Answer) -> Heard:
     match answer.status:
         case 200:
-            return _transfer_in(_document(answer), id_, {"reversed"})
+            return _transfer_in(document_in(answer), id_, {"reversed"})
         case 202:
-            return _transfer_in(_document(answer), id_, {"pending"})
+            return _transfer_in(document_in(answer), id_, {"pending"})
         case 404:
             return _not_known(answer)
         case 422:
-            problem = _problem(answer)
+            problem = problem_in(answer)
             if problem.get("type") == NOT_REVERSIBLE:
                 _check_id(problem, id_)
                 return NotTakenBack(_detail(problem))
-    raise _unexpected(answer)
+    raise unexpected(answer)
 
 
 def _not_known(answer: Answer) -> NotKnown:
     """A server that is not the partner's also says 404: only the contract's own counts."""
-    if _problem(answer).get("type") != UNKNOWN_ID:
-        raise _unexpected(answer)
+    if problem_in(answer).get("type") != UNKNOWN_ID:
+        raise unexpected(answer)
     return NotKnown()
 
 
@@ -254,8 +254,8 @@ def told_by(body: bytes) -> Told:
 def match_in(answer: Answer) -> Match:
     """Raises `NotOfContract`."""
     if answer.status != HTTPStatus.OK:
-        raise _unexpected(answer)
-    match = _document(answer).get("match")
+        raise unexpected(answer)
+    match = document_in(answer).get("match")
     if match not in list(Match):
         raise NotOfContract(f"answered with the match {brief(str(match))!r}")
     return Match(match)
@@ -267,7 +267,7 @@ def recalled_in(answer: Answer, exchange_id: UUID) -> Recalled | None:
     """
     if answer.status != HTTPStatus.OK:
         return None
-    document = _document(answer)
+    document = document_in(answer)
     _check_id(document, str(exchange_id))
     try:
         heard = _transfer(document)
@@ -285,8 +285,8 @@ def recalled_in(answer: Answer, exchange_id: UUID) -> Recalled | None:
 def statement_in(answer: Answer, day: date) -> PartnerStatement:
     """Raises `NotOfContract`, and `Refused` for sums that are not those of the lines."""
     if answer.status != HTTPStatus.OK:
-        raise _unexpected(answer)
-    document = _document(answer)
+        raise unexpected(answer)
+    document = document_in(answer)
     if document.get("date") != day.isoformat():
         raise NotOfContract(f"answered with the statement of {brief(str(document.get('date')))}")
     complete, lines, sums = document.get("complete"), document.get("lines"), document.get("sums")
@@ -329,13 +329,13 @@ def _line(line: object) -> StatementLine:
 # --- Parts ---
 
 
-def _document(answer: Answer) -> Mapping[str, Any]:
+def document_in(answer: Answer) -> Mapping[str, Any]:
     if answer.media_type != JSON:
         raise NotOfContract(f"answered {answer.status} as {brief(answer.media_type) or 'nothing'}, not as {JSON}")
     return _read(answer.body)
 
 
-def _problem(answer: Answer) -> Mapping[str, Any]:
+def problem_in(answer: Answer) -> Mapping[str, Any]:
     if answer.media_type != PROBLEM:
         raise NotOfContract(f"answered {answer.status} as {brief(answer.media_type) or 'nothing'}, not as {PROBLEM}")
     return _read(answer.body)
@@ -351,7 +351,7 @@ def _read(body: bytes) -> Mapping[str, Any]:
     return document
 
 
-def _unexpected(answer: Answer) -> NotOfContract:
+def unexpected(answer: Answer) -> NotOfContract:
     """Of a body only what the contract has for people: others may name the account."""
     if answer.media_type != PROBLEM:
         return NotOfContract(f"answered {answer.status}")

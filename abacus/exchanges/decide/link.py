@@ -32,6 +32,14 @@ class LinkState(StrEnum):
     ENDED = "ended"
 
 
+class LinkWay(StrEnum):
+    """What verifies a link, or has verified it."""
+
+    CODE = "code"  # that the member was told
+    PARTNER = "partner"  # its word
+    OAUTH = "oauth"  # the member's sign-in at the partner
+
+
 class LinkFault(StrEnum):
     """What is against a link, or against what is asked of it."""
 
@@ -44,6 +52,10 @@ class LinkFault(StrEnum):
     WRONG_CODE = "wrong-code"
     CODE_OVER = "code-over"  # it was never sent, its time is over, or it was tried too often
     NOT_ASKABLE = "not-askable"  # the partner cannot be asked: only a code verifies
+    NO_SIGN_IN = "no-sign-in"  # the programme has none
+    NO_REDIRECT = "no-redirect"  # the programme does not have this address
+    WRONG_SIGN_IN = "wrong-sign-in"
+    SIGN_IN_OVER = "sign-in-over"  # it was never begun, is used, its time is over, or it was tried too often
     TOO_MANY_ATTEMPTS = "too-many-attempts"
 
 
@@ -57,7 +69,9 @@ class LinkRefused(Refused):
 
 
 class Link(NamedTuple):
-    """A row, without its number. `shown` is the end of the number."""
+    """A row, without its number. `shown` is the end of the number. `code_until` is of the code that the member was
+    told, or that the partner sends back. `way` is there once it is verified, and of a sign-in from the start.
+    """
 
     link_id: UUID
     programme: str
@@ -74,6 +88,7 @@ class Link(NamedTuple):
     ended_at: datetime | None
     ended_by: str | None
     reason: str | None
+    way: LinkWay | None = None
 
     @property
     def is_open(self) -> bool:
@@ -105,6 +120,7 @@ REFUSALS: Final = {
     Match.NONE: Refusal("account-unknown", "the partner has no account with this number and name"),
     Match.CLOSED: Refusal("account-closed", "the account is closed"),
 }
+UNKNOWN_SHOWN: Final = "…"  # of a link whose number only the sign-in tells
 
 
 def is_number_text(text: str) -> bool:
@@ -159,8 +175,19 @@ def check_may_ask(link: Link | None, *, is_same: bool) -> None:
 
 def check_code_is_open(link: Link, now: datetime) -> None:
     """Raises `LinkRefused`."""
-    if link.code_until is None or link.code_until <= now or link.tries >= MOST_TRIES:
+    if link.way is LinkWay.OAUTH or not _is_in_time(link, now):
         raise LinkRefused(LinkFault.CODE_OVER, "no code is open: it was never sent, is over, or was tried too often")
+
+
+def check_sign_in_is_open(link: Link, now: datetime) -> None:
+    """Raises `LinkRefused`."""
+    if link.way is not LinkWay.OAUTH or not _is_in_time(link, now):
+        detail = "no sign-in is open: it was never begun, was used, is over, or was tried too often; begin again"
+        raise LinkRefused(LinkFault.SIGN_IN_OVER, detail)
+
+
+def _is_in_time(link: Link, now: datetime) -> bool:
+    return link.code_until is not None and now < link.code_until and link.tries < MOST_TRIES
 
 
 def is_code(expected: bytes | None, given: bytes) -> bool:
@@ -171,6 +198,13 @@ def wrong_code(tries: int) -> LinkRefused:
     """The number of tries, this one included."""
     left = MOST_TRIES - tries
     return LinkRefused(LinkFault.WRONG_CODE, f"it is not the code that was sent; {left} of {MOST_TRIES} tries are left")
+
+
+def wrong_sign_in(tries: int) -> LinkRefused:
+    """The number of tries, this one included."""
+    left = MOST_TRIES - tries
+    detail = f"this is not what the partner sends back for this link; {left} of {MOST_TRIES} tries are left"
+    return LinkRefused(LinkFault.WRONG_SIGN_IN, detail)
 
 
 def check_attempts(counts: Sequence[int], most: Attempts, now: datetime) -> None:

@@ -63,6 +63,20 @@ class ByFile(NamedTuple):
 Carrier: TypeAlias = ByHttp | ByFile
 
 
+class SignIn(NamedTuple):
+    """Members may link their accounts by signing in at the partner (OAuth 2.0). `redirect_uris` are where the partner
+    sends them back to; with an `issuer` it says who it is when it does.
+    """
+
+    authorize_url: str
+    token_url: str
+    account_url: str
+    client_id: str
+    redirect_uris: tuple[str, ...]
+    scope: str | None = None
+    issuer: str | None = None
+
+
 class Prefunded(NamedTuple):
     """The house pays in advance. Below `alert_below` people are told."""
 
@@ -106,6 +120,7 @@ class Programme(TermVersion):
     cancel_after: timedelta | None = None
     cooling_off: timedelta = timedelta(0)
     review_above: int | None = None
+    sign_in: SignIn | None = None
     reverses_for: timedelta | None = None  # how long the partner takes back what it credited; None: it cannot be undone
     when: Mapping[str, object] | None = None
     about: str = ""

@@ -7,9 +7,19 @@ from abacus.core.document_text import write_toml
 from abacus.core.lengths import length_text
 from abacus.core.points import plain
 from abacus.documents.decide.heading import term_document
-from abacus.exchanges.decide.programme import ByHttp, Caps, Carrier, Credit, Direction, Money, Offered, Programme
+from abacus.exchanges.decide.programme import (
+    ByHttp,
+    Caps,
+    Carrier,
+    Credit,
+    Direction,
+    Money,
+    Offered,
+    Programme,
+    SignIn,
+)
 
-_IN_PARTS = (*Direction, "carrier", "money")
+_IN_PARTS = (*Direction, "carrier", "oauth", "money")
 
 
 def to_document(programme: Programme) -> dict[str, object]:
@@ -25,6 +35,8 @@ def to_document(programme: Programme) -> dict[str, object]:
     for direction, offered in programme.directions.items():
         document[direction.value] = _offered(offered, programme.caps.get(direction))
     document["carrier"] = _carrier(programme.carrier)
+    if programme.sign_in is not None:
+        document["oauth"] = _oauth(programme.sign_in)
     document["money"] = _money(programme.money)
     if programme.when is not None:
         document["when"] = dict(programme.when)
@@ -65,6 +77,11 @@ def _carrier(carrier: Carrier) -> dict[str, object]:
         forgets = {} if carrier.remembers_refusals else {"remembers_refusals": False}
         return {"url": carrier.url, **forgets}
     return {"place": carrier.place, "cut_off": f"{carrier.cut_off:%H:%M}"}
+
+
+def _oauth(sign_in: SignIn) -> dict[str, object]:
+    there = {name: value for name, value in sign_in._asdict().items() if value is not None}
+    return {**there, "redirect_uris": list(sign_in.redirect_uris)}
 
 
 def _money(money: Money) -> dict[str, object]:

@@ -18,6 +18,7 @@ from abacus.documents.form.types import (
     Length,
     OneOf,
     Pick,
+    Rows,
     Rule,
     Side,
     Text,
@@ -26,7 +27,7 @@ from abacus.documents.form.types import (
 )
 from abacus.documents.form.zones import ZONES, zone_options
 from abacus.exchanges.decide.programme import SIDES
-from abacus.exchanges.decide.programme_reader import MAX_RATIO
+from abacus.exchanges.decide.programme_reader import MAX_RATIO, MOST_REDIRECTS
 from abacus.exchanges.decide.publications import ExchangePublications
 from abacus.pricing.decide.likely import likely_values
 from abacus.signals.facts.decide.counter_sides import COUNTER
@@ -127,6 +128,54 @@ _CARRIER: Final = Group(
                 ),
             ],
         )
+    ]
+)
+_SIGN_IN: Final = Group(
+    [
+        Field(
+            name="authorize_url",
+            sort=Text(),
+            label="Where members sign in",
+            help="https, as all these addresses.",
+            required=True,
+            says="at {}",
+        ),
+        Field(
+            name="token_url", sort=Text(), label="Where codes become tokens", required=True, says="with tokens from {}"
+        ),
+        Field(
+            name="account_url",
+            sort=Text(),
+            label="Which account it is",
+            help="It is asked with the token, and tells number and holder.",
+            required=True,
+            says="and accounts from {}",
+        ),
+        Field(
+            name="client_id",
+            sort=Text(),
+            label="Client",
+            help="The house's id at the partner. Its secret is kept by abacus exchanges client-secret.",
+            required=True,
+            says="as {}",
+        ),
+        Field(
+            name="redirect_uris",
+            sort=Rows(Text(), "address", MOST_REDIRECTS),
+            label="Back to",
+            help="Addresses of the apps, as they are registered at the partner.",
+            required=True,
+            says="back to {}",
+        ),
+        Field(name="scope", sort=Text(), label="Scope", usual="None is asked for.", says="with the scope {}"),
+        Field(
+            name="issuer",
+            sort=Text(),
+            label="Issuer",
+            help="With it the partner has to say it beside the code.",
+            usual="Not looked at.",
+            says="issued by {}",
+        ),
     ]
 )
 _MONEY: Final = Group(
@@ -305,6 +354,14 @@ PROGRAMME_FORM: Final = Form(
             example={"url": "https://loyalty.skyline.example/abacus"},
         ),
         Field(
+            name="oauth",
+            sort=_SIGN_IN,
+            label="Members sign in at the partner",
+            help="By OAuth: a sign-in links the account.",
+            usual="An account is linked by its number alone.",
+            begins="members sign in",
+        ),
+        Field(
             name="money",
             sort=_MONEY,
             label="Money",
@@ -316,7 +373,7 @@ PROGRAMME_FORM: Final = Form(
     panels=[
         WHAT_AND_WHERE,
         FROM_AND_UNTIL,
-        ("With whom", ["partner", "program", "unit", "carrier"]),
+        ("With whom", ["partner", "program", "unit", "carrier", "oauth"]),
         ("What is exchanged", ["out", "in"]),
         ("Who may exchange", ["when", "cooling_off", "review_above"]),
         ("How long it may take", ["quote_for", "late_after", "cancel_after", "reverses_for"]),

@@ -26,6 +26,7 @@ from abacus.exchanges.decide.programme import (
     Offered,
     Prefunded,
     Programme,
+    SignIn,
 )
 from abacus.exchanges.decide.publications import ExchangePublications
 from abacus.exchanges.decide.terms import Ratio, Terms
@@ -37,6 +38,7 @@ from abacus.signals.rules.decide.names import check_named
 
 MAX_RATIO: Final = 1_000_000
 MAX_UNIT: Final = 40
+MOST_REDIRECTS: Final = 10
 LONGEST_QUOTE: Final = timedelta(days=1)
 QUOTE_FOR: Final = timedelta(minutes=10)
 LATE_AFTER: Final = timedelta(hours=24)
@@ -52,6 +54,11 @@ _tax_code: Final = fields.matching(
 )
 _bucket: Final = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9!_.*'()-]+)*/?")
 _points: Final = fields.whole(1, MAX_POINTS)
+_client_id: Final = fields.matching(re.compile("[!-~]{1,200}"), "is not a client id; write up to 200 ASCII characters")
+_scope: Final = fields.matching(
+    re.compile(r"(?=.{1,500}\Z)[!#-\[\]-~]+( [!#-\[\]-~]+)*"), "is not a scope; write words with a space between"
+)
+_own_scheme: Final = re.compile(r"(?=.{1,2000}\Z)[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:/[!$-~]*")  # of an app: RFC 8252
 
 
 class ProgrammeFaults(DocumentFaults):
@@ -82,6 +89,7 @@ def _read(document: Mapping[str, object], around: ExchangePublications | None) -
     unit = top.read("unit", _unit, "")
     directions, caps = _directions(top, faults)
     carrier = _carrier(top.table("carrier"), around)
+    sign_in = _sign_in(top, around)
     money = _money(top.table("money"))
     quote_for = top.read_if_there("quote_for", read_length, QUOTE_FOR)
     late_after = top.read_if_there("late_after", read_length, LATE_AFTER)
@@ -111,6 +119,7 @@ def _read(document: Mapping[str, object], around: ExchangePublications | None) -
         caps=caps,
         carrier=carrier,
         money=money,
+        sign_in=sign_in,
         quote_for=quote_for,
         late_after=late_after,
         cancel_after=cancel_after,
@@ -221,14 +230,54 @@ def _carrier(table: Fields, around: ExchangePublications | None) -> Carrier:
 
 
 def _url(value: object, around: ExchangePublications | None) -> str:
-    text = string(value)
-    try:
-        checked_url(text, to_private=around is None or around.to_private)
-    except Refused as fault:
-        raise Bad(str(fault)) from None
+    text = _address(value, around)
     if "?" in text:
         raise Bad(f"{quoted(text)}: paths of the contract come behind it, so leave out what follows a ?")
     return text
+
+
+def _address(value: object, around: ExchangePublications | None) -> str:
+    text = string(value)
+    try:
+        return checked_url(text, to_private=around is None or around.to_private)
+    except Refused as fault:
+        raise Bad(str(fault)) from None
+
+
+def _sign_in(top: Fields, around: ExchangePublications | None) -> SignIn | None:
+    table = top.table("oauth", optional=True)
+    if "oauth" not in top.values:
+        return None
+
+    def address(value: object) -> str:
+        return _address(value, around)
+
+    sign_in = SignIn(
+        authorize_url=table.read("authorize_url", address, ""),
+        token_url=table.read("token_url", address, ""),
+        account_url=table.read("account_url", address, ""),
+        client_id=table.read("client_id", _client_id, ""),
+        redirect_uris=table.read("redirect_uris", lambda value: _redirects(value, around), ()),
+        scope=table.read_if_there("scope", _scope, None),
+        issuer=table.read_if_there("issuer", address, None),
+    )
+    table.refuse_unknown()
+    return sign_in
+
+
+def _redirects(value: object, around: ExchangePublications | None) -> tuple[str, ...]:
+    if not isinstance(value, list) or not 0 < len(value) <= MOST_REDIRECTS:
+        raise Bad(f"write 1 to {MOST_REDIRECTS} addresses in an array")
+    found = tuple(_redirect(each, around) for each in value)
+    if len(set(found)) < len(found):
+        raise Bad("an address stands there twice")
+    return found
+
+
+def _redirect(value: object, around: ExchangePublications | None) -> str:
+    """An address of https, or one of an app's own scheme."""
+    text = string(value)
+    return text if _own_scheme.fullmatch(text) else _address(text, around)
 
 
 def _place(value: object) -> str:

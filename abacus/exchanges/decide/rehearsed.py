@@ -40,12 +40,15 @@ _LIMITLESS: Final = Credit(Decimal("Infinity"))
 
 
 def rehearsed(programme: Programme) -> Programme:
-    """What is approved has begun, a new link may be used at once, and neither money nor other members use it up."""
+    """What is approved has begun, a new link may be used at once, and neither money nor other members use it up. Nobody
+    signs in at the partner.
+    """
     caps: Mapping[Direction, Caps] = {way: each._replace(day=None, ever=None) for way, each in programme.caps.items()}
     return replace(
         programme,
         starts_at=EARLIEST,
         cooling_off=timedelta(0),
+        sign_in=None,
         money=programme.money._replace(terms=_LIMITLESS),
         caps=caps,
     )

@@ -22,10 +22,12 @@ from abacus.exchanges.partner_sim import transfers
 from abacus.exchanges.partner_sim.behaviour import Fate, Fates
 from abacus.exchanges.partner_sim.books import Books
 from abacus.exchanges.partner_sim.http import Problem, Reply, Request, account_in, answer, cut, points_in, read_request
+from abacus.exchanges.partner_sim.sign_in import ROOT, SignInDoor
 from abacus.exchanges.partner_sim.transfers import FORGOTTEN, Facts, NotReversible, OtherFacts, Row
 from abacus.platform.delivery.decide.signature import BadSignature, check_signature
 
 _LONGEST_PROGRAMME: Final = 200
+_GARBLED: Final = b"<html>Be right back"
 _ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TRANSFER: Final = re.compile(r"/transfers/([^/]+)(?:/(cancel|reverse))?")
 _DAY: Final = re.compile(r"date=(\d{4}-\d{2}-\d{2})")
@@ -41,12 +43,15 @@ class PartnerSim:
         secrets: Sequence[str],
         clock: Clock,
         operator: Callable[[Request], Awaitable[Reply]],
+        *,
+        sign_ins: SignInDoor,
     ) -> None:
         self._books = books
         self._fates = fates
         self._secrets = secrets
         self._clock = clock
         self._operator = operator
+        self._sign_ins = sign_ins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -66,8 +71,11 @@ class PartnerSim:
         if fate.fails:
             raise Problem("unavailable")
         try:
-            self._check(request)
-            reply = await self._reply(request, fate)
+            if request.path.startswith(ROOT):
+                reply = self._sign_ins.reply(request)
+            else:
+                self._check(request)
+                reply = await self._reply(request, fate)
         except Problem as problem:
             reply = problem.reply()
         if fate.delay_s:
@@ -80,7 +88,7 @@ class PartnerSim:
         elif fate.cuts:
             await cut(send)
         else:
-            await answer(send, reply)
+            await answer(send, reply._replace(body=_GARBLED) if fate.garbled else reply)
 
     def _now(self) -> datetime:
         """By its own clock, which may be wrong."""

@@ -23,6 +23,7 @@ class Behaviour(BaseModel):
     fails_after: Share = 0  # 503, and all done
     cuts: Share = 0  # the connection is cut, and all done
     silent: Share = 0  # no answer until the caller leaves, and all done
+    garbled: Share = 0  # answers that are no JSON, and all done
     slow: Share = 0  # of transfers: 202, decided after `slow_s` and told by a callback
     slow_s: Seconds = 1
     delay: Share = 0  # answers that come after up to `delay_s`
@@ -49,6 +50,7 @@ class Fate(NamedTuple):
     fails_after: bool
     cuts: bool
     silent: bool
+    garbled: bool
     slow_s: float | None
     delay_s: float
     wrong_amount: bool
@@ -71,6 +73,7 @@ class Fates:
             fails_after=self._falls(asked.fails_after),
             cuts=self._falls(asked.cuts),
             silent=self._falls(asked.silent),
+            garbled=self._falls(asked.garbled),
             slow_s=asked.slow_s if is_transfer and self._falls(asked.slow) else None,
             delay_s=self._rng.uniform(0, asked.delay_s) if self._falls(asked.delay) else 0,
             wrong_amount=self._falls(asked.wrong_amount),

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -16,6 +17,7 @@ _LONGEST_NUMBER: Final = 100
 
 _TITLES: Final = {
     "malformed": (400, "The request cannot be read"),
+    "bad-token": (401, "The token opens nothing"),
     "bad-signature": (401, "The signature does not hold"),
     "not-found": (404, "Not found"),
     UNKNOWN_ID: (404, "No such transfer"),
@@ -40,11 +42,13 @@ class Problem(AbacusError):
 
 
 class Reply(NamedTuple):
-    """An answer: a document as JSON."""
+    """An answer: a document as JSON, or a body of its own."""
 
     status: int
     document: Mapping[str, Any]
     media_type: str = JSON
+    headers: Mapping[str, str] = MappingProxyType({})
+    body: bytes | None = None
 
 
 class Request(NamedTuple):
@@ -86,8 +90,9 @@ async def read_request(scope: Scope, receive: Receive) -> Request:
 
 
 async def answer(send: Send, reply: Reply) -> None:
-    body = orjson.dumps(reply.document)
+    body = orjson.dumps(reply.document) if reply.body is None else reply.body
     headers = [(b"content-type", reply.media_type.encode()), (b"content-length", b"%d" % len(body))]
+    headers += [(name.encode(), value.encode("latin-1", "replace")) for name, value in reply.headers.items()]
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 

@@ -12,6 +12,7 @@ from abacus.exchanges.partner_sim.errands import Errands
 from abacus.exchanges.partner_sim.files import FolderPartner
 from abacus.exchanges.partner_sim.inbound import House
 from abacus.exchanges.partner_sim.operator import Operator
+from abacus.exchanges.partner_sim.sign_in import SignInDoor
 from abacus.platform.object_places import Folder
 
 _AT_ONCE = 50
@@ -20,7 +21,8 @@ _AT_ONCE = 50
 class ReferencePartner:
     """Its `app` is served by the caller, beside `run`; `close` it at the end. `callbacks` is the whole address that it
     tells of transfers; `house` and `house_key` are where its members send points, and the key that is shown there.
-    In `folder` it looks for files of the house, and answers them there.
+    In `folder` it looks for files of the house, and answers them there. Where members sign in the house proves itself
+    by the `client_secret`, or else by the secret.
     """
 
     def __init__(
@@ -33,6 +35,7 @@ class ReferencePartner:
         house: str | None = None,
         house_key: str = "",
         folder: Path | None = None,
+        client_secret: str | None = None,
     ) -> None:
         self._books = Books(file)
         fates = Fates()
@@ -40,7 +43,8 @@ class ReferencePartner:
         self._house = House(_line(house), house_key) if house else None
         self._errands = Errands(self._books, fates, secret, clock, callbacks=self._callbacks, house=self._house)
         self._folder = FolderPartner(Folder(folder), self._books, fates, clock) if folder else None
-        self.app = PartnerSim(self._books, fates, [secret], clock, Operator(self._books, fates, clock))
+        operator, sign_ins = Operator(self._books, fates, clock), SignInDoor(client_secret or secret, clock)
+        self.app = PartnerSim(self._books, fates, [secret], clock, operator, sign_ins=sign_ins)
 
     async def run(self, stop: asyncio.Event) -> None:
         if self._folder is None:

@@ -82,6 +82,7 @@ NAMELESS: Final = frozenset(
         "limit_pot",
         "limit_slot",
         "console_authenticator",
+        "exchange_client_secret",
         "exchange_key",
         "console_draft",
         "console_form",

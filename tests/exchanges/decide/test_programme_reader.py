@@ -28,7 +28,17 @@ EVERYTHING: Final[Mapping[str, Any]] = {
     "reverses_for": "30d",
     "review_above": 50_000,
     "when": {"operator": "in", "lhs": "member.tier", "rhs": ["gold", "platinum"]},
+    "oauth": {
+        "authorize_url": "https://login.skyline.example/authorize?brand=sky",
+        "token_url": "https://login.skyline.example/token",
+        "account_url": "https://login.skyline.example/account",
+        "client_id": "abacus",
+        "redirect_uris": ["https://app.example/linked", "com.example.app:/linked"],
+        "scope": "account openid",
+        "issuer": "https://login.skyline.example",
+    },
 }
+OAUTH: Final[Mapping[str, Any]] = EVERYTHING["oauth"]
 
 
 def test_a_programme_with_everything_is_read_and_written_again() -> None:
@@ -84,6 +94,22 @@ def test_both_directions_by_http_in_advance_are_read_and_written_again() -> None
         ({"money": {"currency": "SGD", "tax_code": "", "alert_below": "1"}}, "money.tax_code"),
         ({"money": {"currency": "SGD", "tax_code": "ZR"}}, "money.alert_below"),
         ({"money": {**SKYMILES["money"], "credit_limit": "1"}}, "money.credit_limit"),
+        ({"oauth": {name: each for name, each in OAUTH.items() if name != "token_url"}}, "oauth.token_url"),
+        ({"oauth": {**OAUTH, "authorize_url": "http://login.example"}}, "oauth.authorize_url"),
+        ({"oauth": {**OAUTH, "token_url": "https://10.0.0.1/token"}}, "oauth.token_url"),
+        ({"oauth": {**OAUTH, "account_url": "https://login.example/#me"}}, "oauth.account_url"),
+        ({"oauth": {**OAUTH, "client_id": "a b"}}, "oauth.client_id"),
+        ({"oauth": {**OAUTH, "client_secret": "secret"}}, "oauth.client_secret"),
+        ({"oauth": {**OAUTH, "scope": "account  openid"}}, "oauth.scope"),
+        ({"oauth": {**OAUTH, "scope": 'a"b'}}, "oauth.scope"),
+        ({"oauth": {**OAUTH, "issuer": "login"}}, "oauth.issuer"),
+        ({"oauth": {**OAUTH, "redirect_uris": []}}, "oauth.redirect_uris"),
+        ({"oauth": {**OAUTH, "redirect_uris": "https://app.example/linked"}}, "oauth.redirect_uris"),
+        ({"oauth": {**OAUTH, "redirect_uris": ["https://app.example/linked"] * 2}}, "oauth.redirect_uris"),
+        ({"oauth": {**OAUTH, "redirect_uris": ["http://app.example/linked"]}}, "oauth.redirect_uris"),
+        ({"oauth": {**OAUTH, "redirect_uris": ["https://app.example/#linked"]}}, "oauth.redirect_uris"),
+        ({"oauth": {**OAUTH, "redirect_uris": ["javascript:alert(1)"]}}, "oauth.redirect_uris"),
+        ({"oauth": {**OAUTH, "redirect_uris": ["com.example.app:linked"]}}, "oauth.redirect_uris"),
         ({"quote_for": "2d"}, "quote_for"),
         ({"cancel_after": "1h"}, "cancel_after"),
         ({"review_above": 0}, "review_above"),

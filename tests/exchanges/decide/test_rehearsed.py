@@ -9,7 +9,7 @@ import pytest
 from abacus.core.fields import EARLIEST
 from abacus.exchanges.decide.heard import Credited, NotTakenBack, Pending, Rejected, Silence, TakenBack
 from abacus.exchanges.decide.position import can_hold
-from abacus.exchanges.decide.programme import Caps, Direction
+from abacus.exchanges.decide.programme import Caps, Direction, SignIn
 from abacus.exchanges.decide.rehearsed import (
     DECIDES_AFTER,
     SENDS_AFTER,
@@ -24,13 +24,15 @@ from abacus.exchanges.types import Match
 from tests.support.exchanged import NOW, exchange, skymiles
 
 ID = UUID("3f6b1c9e-6a0b-4b1f-9a53-0d5d7f0c7a05")
+SIGN_IN = SignIn("https://a/", "https://b/", "https://c/", "abacus", ("https://app/",))
 CREDITED = Credited(400, "TEST-3F6B1C9E6A0B")
 
 
 def test_a_programme_holds_at_once_and_without_money_and_keeps_the_limits_of_a_member() -> None:
     caps = {Direction.OUT: Caps(member_day=5000, member_month=9000, day=10_000, ever=20_000)}
-    live = skymiles(cooling_off=timedelta(days=1), caps=caps, review_above=500)
+    live = skymiles(cooling_off=timedelta(days=1), caps=caps, review_above=500, sign_in=SIGN_IN)
     there = rehearsed(live)
+    assert there.sign_in is None
     assert (there.starts_at, there.cooling_off) == (EARLIEST, timedelta(0))
     assert there.caps == {Direction.OUT: Caps(member_day=5000, member_month=9000)}
     assert can_hold(there.money, Decimal(-(10**30)), Decimal(10**30))

@@ -3,15 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from abacus.console.decide.reasons import LONGEST
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.page import Page, See
-from abacus.exchanges.decide.link import Link
+from abacus.exchanges.decide.link import Link, LinkWay
 from abacus.exchanges.link_desk import LinkDesk
 from abacus.people.types.deed import Deed
+
+_WAYS: Final = {
+    LinkWay.CODE: "the code that the member was told",
+    LinkWay.PARTNER: "the partner's word",
+    LinkWay.OAUTH: "the member's sign-in at the partner",
+}
 
 
 class LinkRow(NamedTuple):
@@ -28,6 +34,7 @@ class LinkRow(NamedTuple):
     asked_at: datetime
     asked_by: str
     usable_from: datetime | None
+    verified_by: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,4 +102,5 @@ def _row(call: Call, each: Link, country: str) -> LinkRow:
         asked_at=each.asked_at,
         asked_by=each.asked_by,
         usable_from=each.usable_from,
+        verified_by=None if each.verified_at is None or each.way is None else _WAYS[each.way],
     )
