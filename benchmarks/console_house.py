@@ -86,6 +86,9 @@ values ('reservation:shop:1:0', 'm0000001', $1, 'lunch_20', 1, 'SG', 'partner:ac
     2400000, current_date, 0, now(), now() + interval '10 minutes', 'held')
 """
 
+# A journey that members enter by hand.
+BY_HAND: Final[dict[str, Any]] = {**JOURNEY_DOCUMENT, "name": "by_hand", "entry": {"api": True}}
+
 
 async def furnish(settings: Settings, accounts: int) -> None:
     """Fills a house that is migrated and empty."""
@@ -99,6 +102,7 @@ async def furnish(settings: Settings, accounts: int) -> None:
         await _put_in_force(owner, "offer", OFFER_DOCUMENT)
         await _put_in_force(owner, "reward", REWARD_DOCUMENT)
         await _put_in_force(owner, "journey", JOURNEY_DOCUMENT)
+        await _put_in_force(owner, "journey", BY_HAND)
         await owner.execute(_HOLD, RESERVATION)
         tree = json.dumps({"country": "SG", "categories": {"food": {"pizza": ["thin"], "noodles": []}}})
         await owner.execute(_TREE, tree, _BY)

@@ -48,6 +48,7 @@ _STANDS_FOR: Final[Mapping[str, str]] = {
     "/exchange-books/{programme}": "/exchange-books/skymiles",
     "/offers/{name}": "/offers/lunch_20",
     "/rewards/{name}": "/rewards/coffee",
+    "/journeys/{name}/enter": f"/journeys/{house.BY_HAND['name']}/enter",
     "/journeys/{name}": f"/journeys/{JOURNEY_DOCUMENT['name']}",
     "/offers-preview": "/offers-preview?country=SG&categories=food&price=10",
     "/rates/{scope}": "/rates/SG",
