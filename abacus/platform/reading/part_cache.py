@@ -45,8 +45,8 @@ class PartCache(Generic[Part, Value]):
     """The parts of one route in this process, and in the cache that processes share. The first item of a part is the
     key of its answer, and the others are its place there. Where there is no room, the parts of a key go together.
 
-    Times are seconds since 1970. Callers say which parts may be kept, by the `share`; a part that has changed before it
-    is gone is a part that they do not ask for meanwhile.
+    Times are seconds since 1970. Callers ask for no part that may not be kept: by the `share`, or because it has
+    changed since. So parts have no tags and no version, and readers have deadlines of their own.
     """
 
     def __init__(
@@ -67,6 +67,7 @@ class PartCache(Generic[Part, Value]):
         self._figures = Figures(route.name, self._shelf)
         self._flights: dict[Part, asyncio.Future[PartsRead[Part, Value]]] = {}
         self._beside = Beside()
+        self._drops = 0
 
     def __len__(self) -> int:
         """Of how many keys parts are kept."""
@@ -147,6 +148,7 @@ class PartCache(Generic[Part, Value]):
     async def _computed(
         self, mine: Sequence[Part], found: dict[Part, Value], compute: Compute[Part, Value]
     ) -> Unavailable | None:
+        began = self._drops
         shared = await self._taken(mine)
         found.update(shared)
         unknown = [part for part in mine if part not in shared]
@@ -154,7 +156,9 @@ class PartCache(Generic[Part, Value]):
         read = {part: found[part] for part in unknown if part in found}
         self._figures.misses.inc(len(read))
         self._figures.failed.inc(len(unknown) - len(read))
-        if read:
+        if self._drops != began:
+            self._figures.overtaken.inc(len(read))
+        elif read:
             self._keep({part: (value, 0.0) for part, value in read.items()})
             if self._shared is not None:
                 self._beside.begin(self._shared.keep(read, ()))
@@ -164,7 +168,7 @@ class PartCache(Generic[Part, Value]):
         """What other processes have read since this one did."""
         if self._shared is None:
             return {}
-        shared = await self._shared.find(parts, ())
+        began, shared = self._drops, await self._shared.find(parts, ())
         now = self._now()
         news = {
             part: each
@@ -172,7 +176,8 @@ class PartCache(Generic[Part, Value]):
             if (held := self._held(part)) is None or now - each[1] > held.born + AS_OLD_S
         }
         self._figures.shared.inc(len(news))
-        self._keep(news)
+        if self._drops == began:
+            self._keep(news)
         return {part: value for part, (value, _) in news.items()}
 
     def _keep(self, values: Mapping[Part, tuple[Value, float]]) -> None:
@@ -202,6 +207,7 @@ class PartCache(Generic[Part, Value]):
         return None if kept is None else kept.value.get(part[1:])
 
     def _drop_all(self) -> None:
+        self._drops += 1
         self._figures.dropped.inc(len(self._shelf))
         self._shelf.clear()
 

@@ -191,6 +191,18 @@ async def test_shares_are_set_as_of_all_caches() -> None:
     assert (len(cache), caches.refreshing) == (0, 0)
 
 
+async def test_what_is_read_while_the_share_falls_is_told_and_not_kept() -> None:
+    scene = Scene()
+    scene.cache.limit(100)
+    scene.flows.clear()
+    reads = asyncio.create_task(scene.ask(("a", 1)))
+    await scene.asked(1)
+    scene.cache.limit(50)
+    scene.flows.set()
+    assert await reads == ["a1 of 1"]
+    assert scene.known("a", 1) == ([], [1])
+
+
 async def test_what_one_process_read_another_has_until_it_is_as_old() -> None:
     clock = FixedClock(NOON)
     shared = MemorySharedCache(clock)
