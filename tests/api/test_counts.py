@@ -11,8 +11,10 @@ import pytest
 
 from abacus.core.clock import SystemClock
 from abacus.intake.partners.decide.partner import TEST_KEY
+from abacus.platform.health import Health
 from abacus.platform.metrics import total
 from abacus.platform.postgres import Pool
+from abacus.platform.presence.presence_note import report_of
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.metrics import COUNT_LOOKUPS
 from abacus.signals.counters.reading.cache_share import CacheShareStore
@@ -214,6 +216,8 @@ async def test_the_cache_is_switched_on_and_off_while_it_runs(desk: Desk) -> Non
     assert not await comes_from_memory()
     await store.set(35, by="tests")  # 34 is below
     await until(comes_from_memory, within_s=5)
+    noted = report_of(Health(()), {}).caches["counts"]  # for the page of caches
+    assert (noted.answers["hit"] > 0, noted.entries, noted.bytes > 0) == (True, 1, True)
     await store.set(34, by="tests")
     await until(is_read, within_s=5)
 
