@@ -193,7 +193,8 @@ class PartCache(Generic[Part, Value]):
 
     def _put(self, key: Meaning, came: Mapping[tuple[Meaning, ...], _Held[Value]], now: float) -> None:
         kept = self._by_key.get(key)
-        held = {} if kept is None else {place: each for place, each in kept.value.items() if each.until > now}
+        before = {} if kept is None else kept.value
+        held = {place: each for place, each in before.items() if each.until > now}
         held.update(came)
         gone_at = max(each.until for each in held.values())
         size_of = self.route.size_of
