@@ -94,15 +94,16 @@ class PartCache(Generic[Part, Value]):
         self._figures.hits.inc(len(found))
         return found, missing
 
-    async def read(self, wanted: Iterable[Part], compute: Compute[Part, Value]) -> PartsRead[Part, Value]:
+    async def read(self, wanted: Sequence[Part], compute: Compute[Part, Value]) -> PartsRead[Part, Value]:
         """The values of these parts, and perhaps of others. One caller reads a part for all who want it meanwhile.
         `compute` is called once, also where there is nothing left to read.
         """
-        asked, found = 0, dict[Part, Value]()
+        found = dict[Part, Value]()
+        if not wanted:
+            return PartsRead(found, await compute((), found))
         mine, flights = dict[Part, None](), set[asyncio.Future[PartsRead[Part, Value]]]()
         now = self._now()
         for part in wanted:
-            asked += 1
             if part in mine or part in found:
                 continue
             if (flight := self._flights.get(part)) is not None:
@@ -111,7 +112,7 @@ class PartCache(Generic[Part, Value]):
                 found[part] = held.value
             else:
                 mine[part] = None
-        self._figures.waits.inc(asked - len(mine))
+        self._figures.waits.inc(len(wanted) - len(mine))
         failure = await self._flown(list(mine), found, compute)
         for flight in flights:
             values, why = await flight
