@@ -14,12 +14,13 @@ from datetime import UTC, datetime
 from itertools import accumulate
 from typing import Final, NamedTuple
 
+from abacus.platform.reading.part_cache import PartCache
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.grid import grain_of
 from abacus.signals.counters.decide.template import read_template
 from abacus.signals.counters.decide.tiles import floor_quarter
-from abacus.signals.counters.reading.closed_parts import ClosedParts
+from abacus.signals.counters.reading.closed_parts import closed_parts
 from abacus.signals.counters.reading.rounds import Rounds
 from abacus.signals.counters.reading.service import CountService
 from abacus.signals.counters.reading.types import Counted, Lookup, NotCounted
@@ -34,7 +35,6 @@ DAY_S: Final = 86_400
 HOUR_S: Final = 3_600
 MIDNIGHT: Final = int(datetime(2026, 6, 12, tzinfo=UTC).timestamp())  # a Friday: the week has some days already
 LATE_BY_S: Final = 3 * HOUR_S
-KEEP_S: Final = 3_600
 CLASSIC_TTL_S: Final = 300
 DRAWN_S: Final = 15  # of a column of the chart
 TURN: Final = MIDNIGHT + 20 * HOUR_S  # in the evening's rush
@@ -116,8 +116,8 @@ class Strategy:
     def __init__(self, *, keeps: bool) -> None:
         self.clock = SimulatedClock()
         self.store = CountedStore(self.clock)
-        parts = ClosedParts(100_000)
-        rounds = Rounds(self.store, self.clock, within_s=5, parts=parts, keep_s=KEEP_S, rng=random.Random(1))
+        parts = PartCache(closed_parts(100_000), clock=self.clock, rng=random.Random(1))
+        rounds = Rounds(self.store, within_s=5, parts=parts)
         catalog = Catalog([RAIN], {})
         self._service = CountService(
             lambda: catalog, rounds, parts, self.clock, late_by_s=LATE_BY_S, keeps=lambda _: keeps

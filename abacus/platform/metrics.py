@@ -63,7 +63,7 @@ CACHE_REFRESHES: Final = Counter("abacus_cache_refreshes", "Refreshes of answers
 # were computed).
 CACHE_LET_GO: Final = Counter("abacus_cache_let_go", "Answers that caches do not keep any longer", ["route", "why"])
 
-# What the caches of this process hold.
+# What the caches of this process hold. Of parts, entries are the keys that have some.
 CACHE_BYTES: Final = Gauge("abacus_cache_bytes", "Bytes of the answers that caches keep", ["route"])
 CACHE_ENTRIES: Final = Gauge("abacus_cache_entries", "Answers that caches keep", ["route"])
 

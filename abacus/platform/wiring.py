@@ -87,6 +87,7 @@ class Wiring:
         self._group = group
         self._envelope_keys = read_keys(settings.envelope_keys)
         self._connections = Connections(name)
+        self._caches: Caches | None = None
 
     async def pool(
         self,
@@ -156,9 +157,11 @@ class Wiring:
         return limiter
 
     async def caches(self, pool: Pool) -> Caches:
-        """The caches of answers of this worker, with the shares that are set for all processes. The pool is that of the
+        """The caches of answers of this worker, with the shares that are set for all processes. The pool is one of the
         live ledger.
         """
+        if self._caches is not None:
+            return self._caches
         settings = self.settings
         shared = shared_cache(
             settings.caches_redis_url,
@@ -166,7 +169,7 @@ class Wiring:
             prefix=settings.queue_prefix,
             health=self.process_health,
         )
-        caches = Caches(self.clock, shared=await self.entered(shared), health=self.process_health)
+        caches = self._caches = Caches(self.clock, shared=await self.entered(shared), health=self.process_health)
         self.keep(CacheShares(SettingStore(pool, self.clock).all, caches.switch), on=(Announced.COUNTER_SETTINGS,))
         self.at_the_end(caches.close)
         return caches

@@ -11,14 +11,16 @@ import pytest
 
 from abacus.core.clock import SystemClock
 from abacus.intake.partners.decide.partner import TEST_KEY
+from abacus.platform.health import Health
 from abacus.platform.metrics import total
 from abacus.platform.postgres import Pool
+from abacus.platform.presence.presence_note import report_of
 from abacus.signals.counters.decide.definition import Definition
-from abacus.signals.counters.metrics import COUNT_LOOKUPS, COUNT_RANGES
+from abacus.signals.counters.metrics import COUNT_LOOKUPS
 from abacus.signals.counters.reading.cache_share import CacheShareStore
 from abacus.signals.events.decide.source import Source
 from tests.support.cluster import Servers
-from tests.support.counters import RAIN, publish_counter, publish_weather, save_counts
+from tests.support.counters import RAIN, parts_found, publish_counter, publish_weather, save_counts
 from tests.support.house import House, until
 from tests.support.paths import GOLDEN
 from tests.support.problems import kind
@@ -203,9 +205,9 @@ async def test_the_cache_is_switched_on_and_off_while_it_runs(desk: Desk) -> Non
     store = CacheShareStore(desk.pool, clock)
 
     async def comes_from_memory() -> bool:
-        before = total(COUNT_RANGES, origin="memory")
+        before = parts_found()
         await desk.ask(PAST)
-        return total(COUNT_RANGES, origin="memory") > before
+        return parts_found() > before
 
     async def is_read() -> bool:
         return not await comes_from_memory()
@@ -214,6 +216,8 @@ async def test_the_cache_is_switched_on_and_off_while_it_runs(desk: Desk) -> Non
     assert not await comes_from_memory()
     await store.set(35, by="tests")  # 34 is below
     await until(comes_from_memory, within_s=5)
+    noted = report_of(Health(()), {}).caches["counts"]  # for the page of caches
+    assert (noted.answers["hit"] > 0, noted.entries, noted.bytes > 0) == (True, 1, True)
     await store.set(34, by="tests")
     await until(is_read, within_s=5)
 
@@ -224,9 +228,9 @@ async def test_what_a_backfill_counts_is_in_the_next_answer(desk: Desk) -> None:
     await store.set(100, by="tests")
 
     async def is_kept() -> bool:
-        before = total(COUNT_RANGES, origin="memory")
+        before = parts_found()
         assert [each["count"] for each in await desk.ask(quarter)] == [0]
-        return total(COUNT_RANGES, origin="memory") > before
+        return parts_found() > before
 
     async def is_counted() -> bool:
         return [each["count"] for each in await desk.ask(quarter)] == [7]
@@ -272,8 +276,8 @@ async def test_without_its_store_each_lookup_says_so(house: House, weather: Sour
             return document
 
         async def warm() -> bool:
-            before = total(COUNT_RANGES, origin="memory")
-            return (await ask())["partial"] is False and total(COUNT_RANGES, origin="memory") > before
+            before = parts_found()
+            return (await ask())["partial"] is False and parts_found() > before
 
         await until(warm)
         away = total(COUNT_LOOKUPS, outcome="unavailable")

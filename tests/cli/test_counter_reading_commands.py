@@ -81,6 +81,13 @@ async def test_the_share_of_the_cache_is_set_and_shown(pool: Pool, database_url:
     }
 
 
+async def test_it_is_one_of_the_shares_of_caches(pool: Pool, database_url: str) -> None:
+    env = {"ABACUS_DATABASE_URL": database_url}
+    assert (await abacus("caches", "share", "counts", "35", env=env)).code == 0
+    assert (await abacus("counters", "cache", "--json", env=env)).json["percent"] == 35
+    assert await pool.fetchval("select count(*) from counter_setting") == 1
+
+
 async def test_the_share_is_for_operators(pool: Pool, database_url: str) -> None:
     env = {"ABACUS_DATABASE_URL": database_url, "ABACUS_TOKEN": await hire(pool, "ann", "viewer")}
     refused = await abacus("counters", "cache", "--share", "35", env=env)

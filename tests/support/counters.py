@@ -6,12 +6,14 @@ from typing import Any, Final
 
 from abacus.core.clock import SystemClock
 from abacus.documents.store import DocumentStore
+from abacus.platform.metrics import CACHE_ANSWERS, total
 from abacus.platform.postgres import Pool
 from abacus.signals.counters.decide.admission import KeyRoom, window_of
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.definition_document import parse_definition
 from abacus.signals.counters.decide.grid import slot_of
 from abacus.signals.counters.kind import COUNTERS, held_sources
+from abacus.signals.counters.reading.closed_parts import COUNTS
 from abacus.signals.counters.store.postgres import PostgresCounterStore
 from abacus.signals.counters.types import Count, Grain, Row, RowKey
 from abacus.signals.events.decide.source import Source, parse_source
@@ -37,6 +39,11 @@ RAIN: Final[dict[str, Any]] = {
     "keep": {"quarters": "10y", "hours": "10y", "days": "10y"},
 }
 _FOR_EVER: Final = int(datetime(2036, 1, 1, tzinfo=UTC).timestamp())
+
+
+def parts_found() -> int:
+    """How many parts of counts this process has found where it keeps them."""
+    return total(CACHE_ANSWERS, route=COUNTS, outcome="hit")
 
 
 async def publish_weather(pool: Pool) -> Source:

@@ -14,8 +14,9 @@ from abacus.platform.postgres import Pool
 from abacus.platform.presence.presence_note import Presence
 from abacus.platform.reading.cache_shares import SettingStore
 from abacus.platform.reading.decide.shares import are_off
+from abacus.signals.counters.reading.closed_parts import COUNTS
 
-CACHED_ROUTES: Final = (MEMBERS.name, OFFERS_HERE, CATEGORIES_HERE)
+CACHED_ROUTES: Final = (MEMBERS.name, OFFERS_HERE, CATEGORIES_HERE, COUNTS)
 
 
 def cached_route(name: str) -> str:

@@ -6,10 +6,10 @@ It belongs to one loop and has no lock. All that waits has a deadline, so that n
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import partial
 from math import inf
-from typing import Any, Final, Generic
+from typing import Final, Generic
 from zlib import crc32
 
 import structlog
@@ -18,15 +18,15 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Refused, Unavailable
 from abacus.platform.health import Health
 from abacus.platform.metrics import CACHE_REFRESHES
+from abacus.platform.reading.beside import Beside
 from abacus.platform.reading.breaker import Breaker
 from abacus.platform.reading.cache_figures import Figures
 from abacus.platform.reading.decide.shelf import OF_A_TAG, OVERHEAD, Kept, Shelf
-from abacus.platform.reading.shared_answers import NothingFound, SharedAnswers
+from abacus.platform.reading.shared_answers import AS_OLD_S, shared_answers
 from abacus.platform.reading.shared_cache import NothingShared, SharedCache
 from abacus.platform.reading.types import ALL, Answer, Key, Route, Value, Version
 
 _RETRY_S: Final = 1.0  # between two tries to refresh an answer
-_AS_OLD_S: Final = 0.5  # between two readings of an answer's age, by clocks that differ
 _AT_ONCE: Final = 64  # answers that are refreshed at the same time
 _MOST_CHANGES: Final = 10_000
 _NOTHING_SHARED: Final = NothingShared()
@@ -81,8 +81,8 @@ class AnswerCache(Generic[Key, Value]):
         self._monotonic = monotonic
         self._rng = rng
         self._breaker = None if route.within_s is None else Breaker(route.name, clock_s=monotonic, health=health)
-        self._shared = None if route.codec is None else SharedAnswers(route, route.codec, shared, clock)
-        if self._shared is not None and version_of is None:
+        self._shared = shared_answers(route, shared, clock)
+        if route.codec is not None and version_of is None:
             raise ValueError(f"{route.name}: other processes cannot tell which of the shared answers are old")
         self._shelf: Shelf[Key, Value] = Shelf(route.most_bytes)
         self._by_key = self._shelf.by_key
@@ -92,7 +92,7 @@ class AnswerCache(Generic[Key, Value]):
         self._changes = 0
         self._changed_all = 0
         self._changed: dict[str, int] = {}  # the last change of a tag, as long as something is under way
-        self._refreshing: set[asyncio.Task[None]] = set()
+        self._beside = Beside()
 
     def __len__(self) -> int:
         """How many answers are kept."""
@@ -101,7 +101,7 @@ class AnswerCache(Generic[Key, Value]):
     @property
     def refreshing(self) -> int:
         """How many answers are refreshed, or written for other processes, at the moment."""
-        return len(self._refreshing)
+        return len(self._beside)
 
     async def get(self, key: Key) -> Answer[Value]:
         """Raises `Unavailable`, and what the computation raises."""
@@ -162,10 +162,7 @@ class AnswerCache(Generic[Key, Value]):
         self._percent = percent
 
     async def close(self) -> None:
-        for task in [*self._refreshing]:
-            task.cancel()
-        if self._refreshing:
-            await asyncio.wait(self._refreshing)
+        await self._beside.close()
         self.drop_all()
 
     async def _told(self, key: Key) -> Answer[Value]:
@@ -217,11 +214,7 @@ class AnswerCache(Generic[Key, Value]):
         is_kept = self._percent >= ALL or crc32(repr(key).encode()) % ALL < self._percent
         shares = self._shared if is_kept else None
         if shares is not None:
-            try:
-                value, age_s = await shares.find(key, flight.version)
-            except NothingFound:
-                pass
-            else:
+            for value, age_s in (await shares.find([key], flight.version)).values():
                 if self._is_news(key, flight.version, age_s):
                     self._figures.shared.inc()
                     return self._keep(key, value, flight, age_s)
@@ -235,7 +228,7 @@ class AnswerCache(Generic[Key, Value]):
         self._figures.misses.inc()
         kept = self._keep(key, value, flight, 0.0)
         if shares is not None and not self._is_overtaken(kept, flight) and self._version(key) == flight.version:
-            self._beside(shares.keep(key, flight.version, value))
+            self._beside.begin(shares.keep({key: value}, flight.version))
         return kept
 
     def _version(self, key: Key) -> Version:
@@ -244,7 +237,7 @@ class AnswerCache(Generic[Key, Value]):
     def _is_news(self, key: Key, version: Version, age_s: float) -> bool:
         """Whether a shared answer is younger than what is kept, which is refreshed before others hold it for old."""
         kept = self._by_key.get(key)
-        return kept is None or kept.version != version or self._monotonic() - age_s > kept.born + _AS_OLD_S
+        return kept is None or kept.version != version or self._monotonic() - age_s > kept.born + AS_OLD_S
 
     def _keep(self, key: Key, value: Value, flight: _Flight[Key, Value], age_s: float) -> Kept[Key, Value]:
         """A change that came while it was computed may not be in it: then it is told to earlier callers, and not
@@ -283,9 +276,9 @@ class AnswerCache(Generic[Key, Value]):
         )
 
     def _refresh_behind(self, kept: Kept[Key, Value], now: float) -> None:
-        if now >= kept.tried_at + _RETRY_S and kept.key not in self._flights and len(self._refreshing) < _AT_ONCE:
+        if now >= kept.tried_at + _RETRY_S and kept.key not in self._flights and len(self._beside) < _AT_ONCE:
             kept.tried_at = now
-            self._beside(self._refresh(kept))
+            self._beside.begin(self._refresh(kept))
 
     async def _refresh(self, kept: Kept[Key, Value]) -> None:
         outcome = "failed"
@@ -303,8 +296,3 @@ class AnswerCache(Generic[Key, Value]):
         except Exception:
             log.exception("an answer could not be refreshed", route=self.route.name)
         CACHE_REFRESHES.labels(self.route.name, outcome).inc()
-
-    def _beside(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._refreshing.add(task)
-        task.add_done_callback(self._refreshing.discard)

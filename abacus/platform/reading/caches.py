@@ -3,17 +3,20 @@
 import random
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from abacus.core.clock import Clock
 from abacus.platform.health import Health
 from abacus.platform.reading.answer_cache import AnswerCache
 from abacus.platform.reading.decide.shares import Settings, share_of
+from abacus.platform.reading.part_cache import Part, PartCache
 from abacus.platform.reading.shared_cache import NothingShared, SharedCache
 from abacus.platform.reading.types import Key, Route, Value, Version
 
 _NOTHING_SHARED: Final = NothingShared()
 _RNG: Final = random.Random()
+
+_Cache: TypeAlias = AnswerCache[Any, Any] | PartCache[Any, Any]
 
 
 class Caches:
@@ -35,7 +38,7 @@ class Caches:
         self._monotonic = monotonic
         self._rng = rng
         self._settings = settings
-        self._all: list[AnswerCache[Any, Any]] = []
+        self._all: list[_Cache] = []
 
     def of(
         self,
@@ -54,9 +57,19 @@ class Caches:
             monotonic=self._monotonic,
             rng=self._rng,
         )
-        cache.limit(self._share(route))
-        self._all.append(cache)
+        self._add(cache)
         return cache
+
+    def of_parts(self, route: Route[Part, Value], *, shared: SharedCache | None = None) -> PartCache[Part, Value]:
+        """A new cache of the parts of the route's answers, which may be shared in a place of their own."""
+        cache = PartCache(route, clock=self._clock, shared=shared or self._shared, rng=self._rng)
+        self._add(cache)
+        return cache
+
+    @property
+    def settings(self) -> Settings:
+        """Those in force."""
+        return self._settings or {}
 
     @property
     def refreshing(self) -> int:
@@ -72,6 +85,10 @@ class Caches:
     async def close(self) -> None:
         for cache in self._all:
             await cache.close()
+
+    def _add(self, cache: _Cache) -> None:
+        cache.limit(self._share(cache.route))
+        self._all.append(cache)
 
     def _share(self, route: Route[Any, Any]) -> int:
         if self._settings is None:

@@ -12,8 +12,8 @@ COUNT_LOOKUPS: Final = Counter("abacus_count_lookups", "Lookups of counters, by 
 # grain-not-kept, too-many-slots, unavailable.
 COUNT_SERIES: Final = Counter("abacus_count_series", "Series of counters, by outcome", ["outcome"])
 
-# Ranges of slots that lookups needed, by where their sums came from: memory, shared (the cache of all processes), round
-# (another lookup of the same round needed it too), store.
+# Ranges of slots that lookups needed and no cache had, by where their sums came from: round (an open range that another
+# lookup of the same round needed too), store. Of closed parts `abacus_cache_answers` tells, by the route `counts`.
 COUNT_RANGES: Final = Counter("abacus_count_ranges", "Ranges of slots that lookups needed, by origin", ["origin"])
 
 # One question to the store of counters, and how many ranges it held.

@@ -7,7 +7,6 @@ from typing import Final
 
 from abacus.core.clock import SystemClock
 from abacus.documents.directory import DocumentDirectory
-from abacus.platform.announcements import Announced
 from abacus.platform.following.together import together
 from abacus.platform.following.topics import FollowedTopics
 from abacus.platform.health import WorkerHealth
@@ -16,6 +15,7 @@ from abacus.platform.patience import until_available
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool
 from abacus.platform.quarantine.counted import CountedQuarantine
 from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.reading.caches import Caches
 from abacus.platform.reading.shared_cache import shared_cache
 from abacus.platform.settings import Settings
 from abacus.platform.wiring import Run, Wiring
@@ -28,8 +28,8 @@ from abacus.signals.counters.kind import Documents, counter_directory
 from abacus.signals.counters.new_keys import NewKeysBook
 from abacus.signals.counters.open_rows import OpenRows
 from abacus.signals.counters.partitions import OpenPartitions
-from abacus.signals.counters.reading.cache_share import PARTS_KEPT, CacheShare, CacheShareStore
-from abacus.signals.counters.reading.closed_parts import ClosedParts
+from abacus.signals.counters.reading.cache_share import keeps_in
+from abacus.signals.counters.reading.closed_parts import closed_parts
 from abacus.signals.counters.reading.room_sums import NO_SUMS, HouseSums
 from abacus.signals.counters.reading.rounds import Rounds
 from abacus.signals.counters.reading.series_service import SeriesService
@@ -90,29 +90,32 @@ async def counting_service(
     closed parts. `close` it at the end.
     """
     settings, clock = wiring.settings, wiring.clock
-    keeps = _cache_share(wiring, pool).keeps if keeps_parts else lambda _: False
-    redis_url = settings.counts_redis_url if keeps_parts else None
+    definitions = counters_in_use(wiring, pool)
+    await until_available(definitions.refresh, wiring.health)
+    caches = await wiring.caches(pool) if keeps_parts else Caches(clock)
     shared = shared_cache(
-        redis_url,
+        settings.counts_redis_url if keeps_parts else None,
         setting="ABACUS_COUNTS_REDIS_URL",
         prefix=settings.queue_prefix,
         health=wiring.process_health,
     )
-    definitions = counters_in_use(wiring, pool)
-    await until_available(definitions.refresh, wiring.health)
-    parts = ClosedParts(settings.counts_cache_parts)
+    parts = caches.of_parts(closed_parts(settings.counts_cache_parts), shared=await wiring.entered(shared))
     rounds = Rounds(
         store,
-        clock,
         within_s=settings.counts_timeout_seconds,
         parts=parts,
-        keep_s=PARTS_KEPT.total_seconds(),
-        shared=await wiring.entered(shared),
         at_once=at_once,
         health=wiring.process_health,
     )
     late_by = timedelta(hours=settings.counts_late_hours)
-    return CountService(definitions.value, rounds, parts, clock, late_by_s=int(late_by.total_seconds()), keeps=keeps)
+    return CountService(
+        definitions.value,
+        rounds,
+        parts,
+        clock,
+        late_by_s=int(late_by.total_seconds()),
+        keeps=keeps_in(caches, parts, clock),
+    )
 
 
 async def chart_service(
@@ -125,11 +128,6 @@ async def chart_service(
     if cassandra_of(wiring.settings) is None:
         store = PostgresCounterStore(pool, wiring.clock)
     return SeriesService(counting.catalog, store, wiring.clock, sums=sums(pool), within_s=_CHART_WITHIN_S)
-
-
-def _cache_share(wiring: Wiring, pool: Pool) -> CacheShare:
-    share = CacheShare(CacheShareStore(pool, wiring.clock).all, wiring.clock)
-    return wiring.keep(share, on=(Announced.COUNTER_SETTINGS,))
 
 
 async def counts_now(lookups: Sequence[Lookup], pool: Pool, settings: Settings, now: datetime) -> Sequence[Counted]:

@@ -16,9 +16,10 @@ from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
 from abacus.engage.campaigns.evaluator import CampaignEvaluator, Candidate
 from abacus.ledger.store.read import LedgerReader
 from abacus.platform.postgres import Connection, Pool
+from abacus.platform.reading.part_cache import PartCache
 from abacus.programs.tiers.store import MembershipStore
 from abacus.signals.counters.decide.grid import slot_of
-from abacus.signals.counters.reading.closed_parts import ClosedParts
+from abacus.signals.counters.reading.closed_parts import closed_parts
 from abacus.signals.counters.reading.rounds import Rounds
 from abacus.signals.counters.reading.service import CountService
 from abacus.signals.counters.store.postgres import PostgresCounterStore
@@ -127,8 +128,9 @@ async def test_a_round_asks_each_slice_by_itself(store: PostgresCounterStore) ->
 
 
 def counting_on(pool: Pool) -> CountService:
-    clock, parts, known = FixedClock(NOON), ClosedParts(1000), catalog(RIDES)
-    rounds = Rounds(PostgresCounterStore(pool, clock), clock, within_s=5, parts=parts, keep_s=60)
+    clock, known = FixedClock(NOON), catalog(RIDES)
+    parts = PartCache(closed_parts(1000), clock=clock)
+    rounds = Rounds(PostgresCounterStore(pool, clock), within_s=5, parts=parts)
     return CountService(lambda: known, rounds, parts, clock, late_by_s=DAY_S, keeps=lambda _: False)
 
 

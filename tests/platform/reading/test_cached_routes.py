@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from tests.engage.nearby.served import CATEGORIES, OFFERS_HERE
 from tests.platform.reading.zones import ZONES, Zones
+from tests.signals.counters.reading.served import COUNTS_AT_WORK
 from tests.support.cached_routes import Alter, Ask, CachedRoute, held_to_its_key
 
 pytestmark = pytest.mark.once
 
-ROUTES: list[CachedRoute[Any, Any]] = [ZONES, OFFERS_HERE, CATEGORIES]
+ROUTES: list[CachedRoute[Any, Any]] = [ZONES, OFFERS_HERE, CATEGORIES, COUNTS_AT_WORK]
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)

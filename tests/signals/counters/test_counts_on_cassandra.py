@@ -21,6 +21,7 @@ from abacus.signals.counters.types import Count, Grain, Row, RowKey
 from tests.signals.counters.away import store_behind_proxy
 from tests.signals.counters.counting import CountingHouse
 from tests.signals.counters.rides import RIDES_OF_MEMBER
+from tests.support.counters import parts_found
 from tests.support.house import House, until
 from tests.support.proxy import proxied
 from tests.support.shop import count_desk, register
@@ -71,8 +72,8 @@ async def test_without_cassandra_each_lookup_that_needs_it_says_so(
     async with store_behind_proxy(cassandra_counting) as way, riders.served(way.settings) as caller:
 
         async def from_memory() -> bool:
-            before = total(COUNT_RANGES, origin="memory")
-            return not (await ask(caller, PAST))["partial"] and total(COUNT_RANGES, origin="memory") > before
+            before = parts_found()
+            return not (await ask(caller, PAST))["partial"] and parts_found() > before
 
         async def whole() -> bool:
             return not (await ask(caller, PAST, recent))["partial"]

@@ -10,9 +10,10 @@ import pytest
 
 from abacus.platform.metrics import total
 from abacus.platform.postgres import Pool
+from abacus.platform.reading.part_cache import PartCache
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.event_measure import Keyed
-from abacus.signals.counters.reading.closed_parts import ClosedParts
+from abacus.signals.counters.reading.closed_parts import closed_parts
 from abacus.signals.counters.reading.rounds import Rounds
 from abacus.signals.counters.reading.service import CountService
 from abacus.signals.events.decide.source import Source
@@ -57,9 +58,10 @@ class Counters:
     """Counters in memory, as rules ask them at `NOW`."""
 
     def __init__(self, pool: Pool, passed: Passed = nothing_to_wait_for, *, adds_event: bool = False) -> None:
-        clock, parts = FixedClock(NOW), ClosedParts(10)
+        clock = FixedClock(NOW)
+        parts = PartCache(closed_parts(10), clock=clock)
         self.store = MemoryCounterStore(clock)
-        rounds = Rounds(self.store, clock, within_s=5, parts=parts, keep_s=60)
+        rounds = Rounds(self.store, within_s=5, parts=parts)
         service = CountService(lambda: catalog(*KNOWN), rounds, parts, clock, late_by_s=0, keeps=lambda _: False)
         published = Published({each.name: each for each in KNOWN}, SOURCES)
         self.facts = CounterFacts(

@@ -6,10 +6,11 @@ from typing import Final, NamedTuple, TypeAlias
 
 ALL_CACHES: Final = "caches"  # 0: no cache keeps anything
 _OF_ROUTE: Final = "cache:"
+_EARLIER: Final = {"counts": "cache_share"}  # a share that was set before there were routes
 
 
 class Setting(NamedTuple):
-    """A row of `counter_setting`: caches of answers came later than the cache of counts."""
+    """A row of `counter_setting`: other caches came later than that of counts."""
 
     name: str
     value: int  # of a share: the percentage
@@ -22,7 +23,7 @@ Settings: TypeAlias = Mapping[str, Setting]  # by name
 
 def name_of(route: str) -> str:
     """The name of the row that says the share of a route."""
-    return _OF_ROUTE + route
+    return _EARLIER.get(route, _OF_ROUTE + route)
 
 
 def are_off(settings: Settings) -> bool:

@@ -1,78 +1,27 @@
-"""The sums of closed parts: kept in this process, and in the cache that processes share."""
+"""The sums of closed parts, as they are kept in a process, and in the cache that processes share."""
 
-from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, TypeAlias
 
-from abacus.platform.reading.shared_cache import CachedValue, SharedCache
-from abacus.signals.counters.types import SlotRange, Slots
+from abacus.platform.reading.decide.lifetimes import Lifetimes
+from abacus.platform.reading.part_cache import PartCache
+from abacus.platform.reading.types import Codec, Route
+from abacus.signals.counters.reading.decide.kept import PARTS_KEPT
+from abacus.signals.counters.types import SlotRange
 
+COUNTS: Final = "counts"
 
-class Kept(NamedTuple):
-    """A sum, and the second since 1970 from which on it is read anew: an event that was later than the bound, or a
-    backfill, may have changed it.
-    """
+_ROOM: Final = 300  # bytes for a part, with what its key takes
+_OF_A_PART: Final = 200
 
-    sum: int
-    until: float
+ClosedParts: TypeAlias = PartCache[SlotRange, int]
 
-
-class ClosedParts:
-    """At most `most` parts; the parts of keys that nobody asked for go first."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._count = 0
-        self._by_key: OrderedDict[str, dict[Slots, Kept]] = OrderedDict()
-
-    def __len__(self) -> int:
-        return self._count
-
-    def known(self, key: str, wanted: Iterable[Slots], now_s: float) -> tuple[int, list[Slots]]:
-        """The sum of the parts that are kept, and the parts that are not."""
-        kept = self._by_key.get(key)
-        if kept is None:
-            return 0, list(wanted)
-        self._by_key.move_to_end(key)
-        sum_, missing = 0, []
-        for slots in wanted:
-            part = kept.get(slots)
-            if part is not None and part.until > now_s:
-                sum_ += part.sum
-            else:
-                missing.append(slots)
-        return sum_, missing
-
-    def keep(self, part: SlotRange, kept: Kept) -> None:
-        parts = self._by_key.setdefault(part.key, {})
-        self._count += (part.first, part.end) not in parts
-        parts[part.first, part.end] = kept
-        self._by_key.move_to_end(part.key)
-        while self._count > self._most:
-            _, forgotten = self._by_key.popitem(last=False)
-            self._count -= len(forgotten)
+# For at least half of the time, at random: parts that were read together are not read together again.
+_LIFETIMES: Final = Lifetimes(PARTS_KEPT.total_seconds(), jitter=0.5)
+_WRITTEN: Final = Codec[int](write=str, read=int)
 
 
-class SharedParts:
-    """A key for each part. What the cache does not have is read from the store."""
-
-    def __init__(self, cache: SharedCache) -> None:
-        self._cache = cache
-
-    async def find(self, parts: Sequence[SlotRange]) -> Mapping[SlotRange, Kept]:
-        by_key = {_key(part): part for part in parts}
-        return {by_key[key]: _kept(value) for key, value in (await self._cache.find(list(by_key))).items()}
-
-    async def keep(self, kept: Mapping[SlotRange, Kept]) -> None:
-        await self._cache.keep(
-            {_key(part): CachedValue(f"{each.sum} {each.until:.0f}", each.until) for part, each in kept.items()}
-        )
-
-
-def _key(part: SlotRange) -> str:
-    return f"part:{part.first}:{part.end}:{part.key}"
-
-
-def _kept(value: str) -> Kept:
-    sum_, until = value.split()
-    return Kept(int(sum_), float(until))
+def closed_parts(most: int) -> Route[SlotRange, int]:
+    """So many, about. Nothing is kept until somebody sets a share."""
+    return Route[SlotRange, int](
+        COUNTS, _LIFETIMES, most * _ROOM, size_of=lambda *_: _OF_A_PART, share=0, codec=_WRITTEN
+    )

@@ -1,27 +1,23 @@
-"""The rounds of one part of the store, by way of the cache that processes share."""
+"""The rounds of one part of the store, by way of what is kept of closed parts."""
 
-import random
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
-from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.platform.gatherer import PendingRequest
 from abacus.platform.health import Health
 from abacus.platform.reading.store_rounds import StoreRounds
 from abacus.signals.counters.metrics import COUNT_RANGES, COUNT_STORE_SECONDS
-from abacus.signals.counters.reading.closed_parts import ClosedParts, Kept, SharedParts
+from abacus.signals.counters.reading.closed_parts import ClosedParts
 from abacus.signals.counters.reading.types import Parts
 from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.counters.types import SlotRange
 
 _MOST_RANGES: Final = 4000  # of one question to the store
-_LEAST_KEPT: Final = 0.5  # of the time, at random: parts that were read together are not read together again
 _OF_THE_ROUND: Final = COUNT_RANGES.labels("round")
-_OF_ALL: Final = COUNT_RANGES.labels("shared")
 _OF_THE_STORE: Final = COUNT_RANGES.labels("store")
 
 
@@ -36,30 +32,22 @@ _Pending: TypeAlias = PendingRequest[Parts, PartSums]
 
 
 class PartRounds:
-    """Reads the sums of ranges, and keeps the sums of closed parts for `keep_s` at most: in this process, and in the
-    cache that processes share. `name` is the name of the part of the store.
+    """Reads the sums of ranges. What was read of closed parts is kept in `parts`. `name` is the name of the part of the
+    store.
     """
 
     def __init__(
         self,
         name: str,
         store: CounterStore,
-        clock: Clock,
         *,
         within_s: float,
         parts: ClosedParts,
-        keep_s: float,
-        shared: SharedParts,
         at_once: int,
-        rng: random.Random,
         health: Health | None,
     ) -> None:
         self._store = store
-        self._clock = clock
         self._parts = parts
-        self._keep_s = keep_s
-        self._shared = shared
-        self._rng = rng
         self._rounds: StoreRounds[Parts, PartSums] = StoreRounds(
             name, self._round, within_s=within_s, at_once=at_once, health=health
         )
@@ -84,20 +72,16 @@ class PartRounds:
         await self._rounds.close()
 
     async def _round(self, pending: Sequence[_Pending]) -> None:
-        closed = dict.fromkeys(part for each in pending for part in each.request.closed)
+        closed = [part for each in pending for part in each.request.closed]
         opened = dict.fromkeys(part for each in pending for part in each.request.open)
-        wanted = sum(len(each.request.closed) + len(each.request.open) for each in pending)
-        _OF_THE_ROUND.inc(wanted - len(closed) - len(opened))
-        shared = await self._shared.find(list(closed)) if closed else {}
-        _OF_ALL.inc(len(shared))
-        sums = {part: kept.sum for part, kept in shared.items()}
-        unknown = [part for part in closed if part not in shared]
-        failure = await self._ask_store([*unknown, *opened], sums)
+        _OF_THE_ROUND.inc(sum(len(each.request.open) for each in pending) - len(opened))
+
+        async def ask(unknown: Sequence[SlotRange], sums: dict[SlotRange, int]) -> Unavailable | None:
+            return await self._ask_store([*unknown, *opened], sums)
+
+        sums = PartSums(*await self._parts.read(closed, ask))
         for each in pending:
-            each.answer(PartSums(sums, failure))
-        for part, kept in shared.items():
-            self._parts.keep(part, kept)
-        await self._keep([part for part in unknown if part in sums], sums)
+            each.answer(sums)
 
     async def _ask_store(self, ranges: Sequence[SlotRange], sums: dict[SlotRange, int]) -> Unavailable | None:
         """Adds the sums that the store has given, and returns why it has not given all."""
@@ -112,12 +96,3 @@ class PartRounds:
             _OF_THE_STORE.inc(len(chunk))
             sums.update(zip(chunk, found, strict=True))
         return None
-
-    async def _keep(self, read: Sequence[SlotRange], sums: Mapping[SlotRange, int]) -> None:
-        if not read:
-            return
-        now_s = self._clock.now().timestamp()
-        kept = {part: Kept(sums[part], now_s + self._keep_s * self._rng.uniform(_LEAST_KEPT, 1.0)) for part in read}
-        for part, each in kept.items():
-            self._parts.keep(part, each)
-        await self._shared.keep(kept)

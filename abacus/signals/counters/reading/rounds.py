@@ -1,24 +1,19 @@
 """Rounds of reading: each part of the store has its own, so that a part that is away keeps no other waiting."""
 
 import asyncio
-import random
 from collections.abc import Mapping
 from functools import partial
 from typing import Final, NamedTuple
 
-from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.platform.health import Health
-from abacus.platform.reading.shared_cache import NothingShared, SharedCache
-from abacus.signals.counters.reading.closed_parts import ClosedParts, SharedParts
+from abacus.signals.counters.reading.closed_parts import ClosedParts
 from abacus.signals.counters.reading.part_rounds import PartRounds
 from abacus.signals.counters.reading.types import Parts
 from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.counters.types import SlotRange
 
 STORE: Final = "counter store"
-
-_NOTHING_SHARED: Final = NothingShared()
 
 
 class Sums(NamedTuple):
@@ -34,27 +29,19 @@ class Rounds:
     def __init__(
         self,
         store: CounterStore,
-        clock: Clock,
         *,
         within_s: float,
         parts: ClosedParts,
-        keep_s: float,
-        shared: SharedCache = _NOTHING_SHARED,
         at_once: int = 2,
-        rng: random.Random | None = None,
         health: Health | None = None,
     ) -> None:
         self._store = store
         self._new = partial(
             PartRounds,
             store=store,
-            clock=clock,
             within_s=within_s,
             parts=parts,
-            keep_s=keep_s,
-            shared=SharedParts(shared),
             at_once=at_once,
-            rng=rng or random.Random(),
             health=health,
         )
         self._of_parts: dict[str | None, PartRounds] = {}

@@ -8,14 +8,12 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import Definition
-from abacus.signals.counters.metrics import COUNT_LOOKUPS, COUNT_RANGES
+from abacus.signals.counters.metrics import COUNT_LOOKUPS
 from abacus.signals.counters.reading.closed_parts import ClosedParts
 from abacus.signals.counters.reading.decide.plan import LookupPlan, Planner
 from abacus.signals.counters.reading.rounds import STORE, Rounds, Sums
 from abacus.signals.counters.reading.types import Counted, Lookup, NotCounted, Parts, Why
 from abacus.signals.counters.types import SlotRange
-
-_FROM_MEMORY = COUNT_RANGES.labels("memory")
 
 
 class _Reading(NamedTuple):
@@ -75,8 +73,8 @@ class CountService:
         ranges = [SlotRange(key, first, end) for first, end in opened]
         wanted.open.extend(ranges)
         if closed:
-            known, missing = self._parts.known(key, closed, now_s)
-            _FROM_MEMORY.inc(len(closed) - len(missing))
+            found, missing = self._parts.known(key, closed, now_s)
+            known = sum(found)
             parts = [SlotRange(key, first, end) for first, end in missing]
             wanted.closed.extend(parts)
             ranges += parts

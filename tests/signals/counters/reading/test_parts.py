@@ -7,7 +7,8 @@ import pytest
 
 from abacus.core.errors import Unavailable
 from abacus.platform.health import Health
-from abacus.signals.counters.reading.closed_parts import ClosedParts
+from abacus.platform.reading.part_cache import PartCache
+from abacus.signals.counters.reading.closed_parts import closed_parts
 from abacus.signals.counters.reading.rounds import Rounds
 from abacus.signals.counters.reading.service import CountService
 from abacus.signals.counters.reading.types import Counted, Lookup, NotCounted
@@ -32,8 +33,8 @@ async def store() -> StoreInParts:
 
 
 def service_on(store: StoreInParts, health: Health, within_s: float = WITHIN_S) -> CountService:
-    parts, known = ClosedParts(1000), catalog(RAIN)
-    rounds = Rounds(store, CLOCK, within_s=within_s, parts=parts, keep_s=HOUR_S, health=health)
+    parts, known = PartCache(closed_parts(1000), clock=CLOCK), catalog(RAIN)
+    rounds = Rounds(store, within_s=within_s, parts=parts, health=health)
     return CountService(lambda: known, rounds, parts, CLOCK, late_by_s=DAY_S, keeps=lambda _: True)
 
 

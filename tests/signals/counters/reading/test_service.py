@@ -8,8 +8,9 @@ from datetime import timedelta
 import pytest
 
 from abacus.core.errors import Unavailable
+from abacus.platform.reading.part_cache import PartCache
 from abacus.signals.counters.decide.definition import Definition
-from abacus.signals.counters.reading.closed_parts import ClosedParts
+from abacus.signals.counters.reading.closed_parts import closed_parts
 from abacus.signals.counters.reading.rounds import Rounds
 from abacus.signals.counters.reading.service import CountService
 from abacus.signals.counters.reading.types import Counted, Lookup, NotCounted, Why
@@ -36,15 +37,8 @@ class Scene:
 
     def __post_init__(self) -> None:
         self.store = WatchedStore(MemoryCounterStore(self.clock))
-        parts = ClosedParts(1000)
-        rounds = Rounds(
-            self.store,
-            self.clock,
-            within_s=self.within_s,
-            parts=parts,
-            keep_s=HOUR_S,
-            at_once=self.at_once,
-        )
+        parts = PartCache(closed_parts(1000), clock=self.clock)
+        rounds = Rounds(self.store, within_s=self.within_s, parts=parts, at_once=self.at_once)
         known = catalog(RAIN, SNOW, COSTS)
         self.service = CountService(lambda: known, rounds, parts, self.clock, late_by_s=LATE_BY_S, keeps=self.keeps)
 
