@@ -137,7 +137,7 @@ class PartCache(Generic[Part, Value]):
             return await compute(mine, found)
         flight: asyncio.Future[PartsRead[Part, Value]] = asyncio.get_running_loop().create_future()
         self._flights.update(dict.fromkeys(mine, flight))
-        failure: Unavailable | None = None
+        failure: Unavailable | None = Unavailable(self.route.name, "the reading broke off")
         try:
             failure = await self._computed(mine, found, compute)
         finally:
