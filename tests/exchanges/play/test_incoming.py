@@ -158,5 +158,6 @@ class ComingIn(RuleBasedStateMachine):
 
 
 @pytest.mark.long
+@pytest.mark.timeout(600)
 def test_no_order_of_messages_brings_a_point_that_comes_in_into_two_houses_or_none() -> None:
-    run_state_machine_as_test(ComingIn, settings=playing(by_day=300, by_night=2000))
+    run_state_machine_as_test(ComingIn, settings=playing(by_day=300, by_night=1000))

@@ -369,5 +369,6 @@ def _more(heard: Heard) -> Heard:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(600)
 def test_no_order_of_messages_brings_a_point_into_two_houses_or_none() -> None:
-    run_state_machine_as_test(GoingOut, settings=playing(by_day=300, by_night=2000))
+    run_state_machine_as_test(GoingOut, settings=playing(by_day=300, by_night=1000))
