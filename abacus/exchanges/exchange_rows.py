@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from abacus.exchanges.decide.caps import UNCOUNTED, MemberUse, Use
-from abacus.exchanges.decide.exchange import ASKED, Exchange, State, Turn
+from abacus.exchanges.decide.exchange import ASKED, ENDED, Exchange, State, Turn
 from abacus.exchanges.decide.programme import Direction
 from abacus.exchanges.decide.quote import Usual
 from abacus.platform.postgres import Connection, Pool
@@ -41,8 +41,8 @@ class Step(NamedTuple):
 
 
 class Which(NamedTuple):
-    """The exchanges of a list: of a member, of a programme, in states, in countries, and asked for by a source. A quote
-    that nobody has converted is none.
+    """The exchanges of a list: of a member, of a programme, in states, in countries, asked for by a source, and with a
+    partner's reference. A quote that nobody has converted is none.
     """
 
     member_id: str | None = None
@@ -50,6 +50,7 @@ class Which(NamedTuple):
     states: Sequence[State] = ASKED
     countries: Sequence[str] | None = None
     source: str | None = None
+    reference: str | None = None
 
 
 class Place(NamedTuple):
@@ -144,8 +145,10 @@ _LIST: Final = Narrowed(
     member_id="member_id = :member_id",
     programme="programme = :programme",
     states="state = any(:states::text[])",
+    ended="state = :ended and ended_at is not null",
     countries="country = any(:countries::text[])",
     source="source = :source",
+    reference="reference = :reference",
     quoted_at="(quoted_at, exchange_id) < (:quoted_at, :exchange_id::uuid)",
 )
 _OF_MEMBERS: Final = Statement(f"""
@@ -250,10 +253,12 @@ async def trail_of(reader: Pool | Connection, exchange_id: UUID) -> list[Turn]:
 
 
 async def listed(reader: Pool | Connection, most: int, which: Which, after: Place | None = None) -> list[Exchange]:
-    """The newest first."""
+    """The newest first. A state in which exchanges have ended is looked for by itself: an index has these in order."""
+    ended = which.states[0] if len(which.states) == 1 and which.states[0] in ENDED else None
     narrowed = {
         **which._asdict(),
-        "states": [each.value for each in which.states],
+        "states": [each.value for each in which.states] if ended is None else None,
+        "ended": ended,
         "countries": None if which.countries is None else [*which.countries],
         **({} if after is None else after._asdict()),
     }

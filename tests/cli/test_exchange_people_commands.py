@@ -43,6 +43,8 @@ async def test_exchanges_are_found_and_decided(pool: Pool, database_url: str) ->
     found = (await run("find", "--state", "aside", "--json")).json
     assert [each["exchange_id"] for each in found] == [str(aside.exchange_id)]
     assert (await run("find", "--json", by="kim")).json == []
+    referred = (await run("find", "--reference", "ref", "--json")).json
+    assert [each["exchange_id"] for each in referred] == [str(done.exchange_id)]
     for words in (("cancel", held), ("reverse", done), ("settle", aside, "cancel")):
         act, exchange, *more = words
         said = (act, exchange.exchange_id, *more, "--reason", "so")

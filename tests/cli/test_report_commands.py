@@ -134,7 +134,7 @@ async def test_liability_at_a_date(command: Command, tmp_path: Path) -> None:
     report = await command("report", "liability", "--at", "2026-01", "--json", "--parquet", str(file))
     assert report.json["rows"] == [
         {"program": "GRP", "country": "SG", "members": 1, "outstanding": 5_500, "owed": 0, "pending": 0,
-         "expected_use": "97%",
+         "held_for_exchanges": 0, "expected_use": "97%",
          "cost_per_point": "0.008", "liability": "42.68", "currency": "SGD", "assumption": "GRP/SG@1"}
     ]  # fmt: skip
     written = pyarrow.parquet.read_table(file).to_pylist()

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -72,6 +72,25 @@ async def test_what_is_open_by_state_and_age(opened: Desk) -> None:
         assert ("exchange with skymiles" in (await who.twin(f"/search?q={typed}")).text) is finds
     await ProgrammeStore(opened.pool).move("skymiles", None, Act.END, Change("person:ann", now, "so"))
     assert "exchange with skymiles" in (await sue.twin("/search?q=T-9")).text
+
+
+async def test_what_has_ended_is_listed_by_programme_and_state_in_pages(opened: Desk) -> None:
+    now = opened.clock.now()
+    for number in range(51):
+        when = {"quoted_at": now - timedelta(hours=number), "ended_at": now}
+        told = {"exchange_id": UUID(int=number + 1), "reference": f"REF-{number}"}
+        await enter(opened.pool, exchange(state=State.CAPTURED, **when, **told))
+    await enter(opened.pool, exchange(state=State.RELEASED, ended_at=now))
+    sue, eli = [await opened.inside(*each) for each in (("sue", "support:SG"), ("eli", "support:ID"))]
+    here = "/exchanges?programme=skymiles&state=captured"
+    first = (await sue.twin(here)).json()["list"]["value"]
+    assert [each["id"] for each in first["rows"]] == [str(UUID(int=number + 1)) for number in range(50)]
+    second = (await sue.twin(first["more"])).json()["list"]["value"]
+    assert ([each["id"] for each in second["rows"]], second["more"]) == ([str(UUID(int=51))], None)
+    assert "Name the programme" in (await sue.see("/exchanges?state=captured")).text
+    assert (await eli.twin(here)).json()["list"]["value"]["rows"] == []
+    assert str(UUID(int=8)) in (await sue.twin("/search?q=REF-7")).text
+    assert str(UUID(int=8)) not in (await eli.twin("/search?q=REF-7")).text
 
 
 async def test_what_was_set_aside_is_settled_with_a_reason(opened: Desk) -> None:

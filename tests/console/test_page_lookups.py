@@ -12,7 +12,7 @@ from tests.support.hooks import award, post
 
 _LARGE = (
     "transfer|account|claim|hold|draw|notification|campaign_claim|campaign_progress|partner_award|partner_request"
-    "|approval|quarantine"
+    "|approval|quarantine|exchange"
 )
 _NAMED = re.compile(rf"\b(?:{_LARGE})\b")
 _PLACE = "select statement from pg_prepared_statements where statement not like '%pg_prepared_statements%'"

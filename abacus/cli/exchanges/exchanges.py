@@ -46,6 +46,7 @@ async def find_exchanges(
     member: Annotated[str | None, typer.Option(help="Of this member.")] = None,
     programme: Annotated[str | None, typer.Option(help="Of this programme.")] = None,
     state: Annotated[State | None, typer.Option(help="At this state.")] = None,
+    reference: Annotated[str | None, typer.Option(help="With this reference of the partner's.")] = None,
     most: Annotated[int, typer.Option(min=1, max=_MOST, help="As many at most.")] = 50,
 ) -> Answer:
     """Find exchanges, the newest first. Quotes that nobody has converted are found by their state."""
@@ -53,7 +54,7 @@ async def find_exchanges(
         states = ASKED if state is None else [state]
         countries = countries_of(at.actor, Deed.SEE)
         seen = None if countries is None else [*countries, _NOWHERE]
-        which = Which(member, programme, states, seen)
+        which = Which(member, programme, states, seen, reference=reference)
         shown = await (await _deeds(at)).listed(most, which)
     rows = [
         [

@@ -68,7 +68,10 @@ class Errands:
 
         def decide(books: sqlite3.Connection) -> None:
             for id_ in transfers.due(books, now_s):
-                tell(books, transfers.decide(books, id_, now), now)
+                row = transfers.decide(books, id_, now)
+                tell(books, row, now)
+                if row.state == "rejected" and self._fates.behaviour.forgets_refusals:
+                    transfers.forget(books, id_)
 
         await self._books.do(decide)
         if self._callbacks is not None:

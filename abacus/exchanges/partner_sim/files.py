@@ -80,8 +80,8 @@ class FolderPartner:
             await self._place.put(name.receipt, _receipt(name, text, "refused", str(fault)))
             return
         now, behaviour = self._clock.now() + self._fates.skew, self._fates.behaviour
-        rows = await self._books.do(lambda books: [_result(books, each, now) for each in orders])
-        await self._place.put(name.results, _results(name, [row for row in rows if row is not None], behaviour))
+        results = await self._books.do(lambda books: results_of(books, name, orders, now, behaviour))
+        await self._place.put(name.results, results)
         await self._place.put(name.receipt, _receipt(name, text, "accepted"))  # last: with it the file is done
 
     def _read(self, name: FileName, text: bytes, whole: bytes) -> Sequence[Order]:
@@ -101,6 +101,14 @@ class FolderPartner:
                 document = await self._books.do(partial(transfers.statement, day=day, today=today))
                 lines = self._fates.without_missing(document["lines"])
                 await self._place.put(name, _statement(partner, day, lines, self._fates.behaviour))
+
+
+def results_of(
+    books: sqlite3.Connection, name: FileName, orders: Sequence[Order], now: datetime, behaviour: Behaviour
+) -> bytes:
+    """Does what the lines of a file ask for; the text of its results."""
+    rows = [_result(books, each, now) for each in orders]
+    return _results(name, [row for row in rows if row is not None], behaviour)
 
 
 def _result(books: sqlite3.Connection, order: Order, now: datetime) -> Sequence[str] | None:

@@ -33,6 +33,14 @@ class Sent(NamedTuple):
     waits_s: float
 
 
+class Asked(NamedTuple):
+    """A question to the house."""
+
+    method: str
+    path: str
+    body: bytes
+
+
 class TooFew(NamedTuple):
     """The account has fewer points than are sent."""
 
@@ -107,27 +115,33 @@ class House:
 
     async def next_state(self, sent: Sent) -> tuple[str, str | None]:
         """Where a row stands after the next question, and why."""
-        path = f"/v1/inbound-exchanges/{sent.id}"
-        match sent.state:
-            case "held":
-                asked = "PUT", path, orjson.dumps({"account": sent.number, "points": sent.points})
-            case "reserved":
-                asked = "POST", f"{path}/commit", b""
-            case "cancelling":
-                asked = "POST", f"{path}/cancel", b""
-            case _:
-                asked = "GET", path, b""
+        asked = question_of(sent)
         try:
-            answer = await self._line.ask(asked[0], self._line.target(asked[1]), self._headers, asked[2])
+            answer = await self._line.ask(asked.method, self._line.target(asked.path), self._headers, asked.body)
         except NoAnswer as fault:
             return sent.state, str(fault)
-        return _after(sent, answer)
+        return state_after(sent, answer)
 
     async def close(self) -> None:
         await self._line.close()
 
 
-def _after(sent: Sent, answer: Answer) -> tuple[str, str | None]:
+def question_of(sent: Sent) -> Asked:
+    """What the house is asked next."""
+    path = f"/v1/inbound-exchanges/{sent.id}"
+    match sent.state:
+        case "held":
+            return Asked("PUT", path, orjson.dumps({"account": sent.number, "points": sent.points}))
+        case "reserved":
+            return Asked("POST", f"{path}/commit", b"")
+        case "cancelling":
+            return Asked("POST", f"{path}/cancel", b"")
+        case _:
+            return Asked("GET", path, b"")
+
+
+def state_after(sent: Sent, answer: Answer) -> tuple[str, str | None]:
+    """Where a row stands after an answer of the house, and why."""
     document = _document(answer)
     detail = document.get("detail")
     why = f"{answer.status}: {detail}" if detail else str(answer.status)

@@ -25,12 +25,22 @@ with home as (
     join home h on h.country = a.country
     left join transfer t on t.member_id = a.member_id and t.program = a.program
     group by a.member_id, a.program, a.country, a.balance
+), exchanging as (
+    select a.program, a.country, sum(x.points) as points
+    from hold x
+    join account a on a.member_id = x.member_id and a.program = x.program
+    join home h on h.country = a.country
+    join transfer p on p.member_id = x.member_id and p.program = x.program and p.seq = x.placed_seq
+    left join transfer s on s.member_id = x.member_id and s.program = x.program and s.seq = x.settled_seq
+    where x.settled_by is not null and p.posted_at < h.until and (s.seq is null or s.posted_at >= h.until)
+    group by a.program, a.country
 )
-select program, country, count(*) filter (where points > 0) as members,
-    sum(greatest(points, 0))::bigint as outstanding, sum(least(points, 0))::bigint as owed,
-    sum(pending)::bigint as pending, sum(recorded)::bigint as recorded, (sum(balance) - sum(since))::bigint as accounts,
-    count(*) filter (where points <> recorded or points <> balance - since) as apart
-from held
+select program, country, count(*) filter (where b.points > 0) as members,
+    sum(greatest(b.points, 0))::bigint as outstanding, sum(least(b.points, 0))::bigint as owed,
+    sum(pending)::bigint as pending, coalesce(max(e.points), 0)::bigint as held_for_exchanges,
+    sum(recorded)::bigint as recorded, (sum(balance) - sum(since))::bigint as accounts,
+    count(*) filter (where b.points <> recorded or b.points <> balance - since) as apart
+from held b left join exchanging e using (program, country)
 group by program, country
 """)
 

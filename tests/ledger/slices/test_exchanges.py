@@ -20,15 +20,18 @@ from abacus.exchanges.teller import Teller
 from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.movement import Declined, Moved, Movement
+from abacus.oversight.reports.accounts import balances
+from abacus.oversight.reports.homes import homes
 from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.encryption import Secrets
-from abacus.platform.postgres import Connection, Pool
+from abacus.platform.postgres import Connection, Pool, snapshot
+from abacus.pricing.decide.book import CardBook
 from tests.ledger.slices.eight import MEMBERS, bring_back, take_away
 from tests.support.exchange_house import PREFUND, SHOP, ExchangeHouse, prefund
 from tests.support.exchanged import NOW, SKYMILES, exchange
 from tests.support.exchanges import enter_partner
 from tests.support.fixed_clock import FixedClock
-from tests.support.rewards import give_points
+from tests.support.rewards import CARDS, give_points
 
 AWAY: Final = 3
 BANKPOINTS: Final = replace(SKYMILES, name="bankpoints")
@@ -99,6 +102,18 @@ async def test_two_slices_work_for_two_programmes_at_once(pool: Pool) -> None:
     for programme in by_member.values():
         rows = await pool.fetch("select kind from exchange_position where programme = $1 order by n", programme)
         assert [row["kind"] for row in rows] == ["payment", "held", "captured"]
+
+
+async def test_what_is_held_for_exchanges_is_the_sum_of_all_slices(pool: Pool) -> None:
+    await give_points(pool, MEMBERS, 10_000)
+    house = ExchangeHouse(pool)
+    await house.prefund()
+    for number, member in enumerate(MEMBERS, 1):
+        await house.exchange(500 * number, member, str(number))
+    async with snapshot(pool) as connection:
+        where = await homes(connection, CardBook(list(CARDS.values())), NOW)
+        (found,) = await balances(connection, where, where.whenever())
+    assert (found.held_for_exchanges, found.ties) == (500 * sum(range(1, len(MEMBERS) + 1)), True)
 
 
 async def test_a_slice_that_is_away_keeps_no_other_from_being_told(pool: Pool, owner: Connection) -> None:

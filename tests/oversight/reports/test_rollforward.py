@@ -203,5 +203,5 @@ async def test_what_members_hold_and_what_they_owe(pool: Pool) -> None:
 
 def test_the_tie_tells_how_many_of_the_closing_points_are_pending() -> None:
     issued = Movement("GRP", "SG", "", "", "", 0, 10, 0, 0, 0, 0, 0, 0, 10)
-    (tied,) = tie([issued], [ProgramBalance("GRP", "SG", 1, 10, 0, 7, 10, 10, 0)])
+    (tied,) = tie([issued], [ProgramBalance("GRP", "SG", 1, 10, 0, 7, 0, 10, 10, 0)])
     assert (tied.closing, tied.pending, tied.ties) == (10, 7, "yes")

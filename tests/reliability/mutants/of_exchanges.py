@@ -30,6 +30,12 @@ def _booked(test: str) -> tuple[str]:
     return (f"tests/exchanges/books/test_books.py::{test}",)
 
 
+_PLAYED: Final = (
+    "tests/exchanges/play/test_outgoing.py::test_no_order_of_messages_brings_a_point_into_two_houses_or_none",
+)
+_PLAYED_IN: Final = (
+    "tests/exchanges/play/test_incoming.py::test_no_order_of_messages_brings_a_point_that_comes_in_into_two_houses_or_none",
+)
 _IN_ONE_PLACE: Final = _ordered("test_points_are_never_in_two_places")
 _ANOTHER_AMOUNT: Final = _ordered("test_another_amount_is_a_persons")
 _WITHIN_LIMITS: Final = _carried("test_what_passes_a_limit_holds_nothing")
@@ -96,6 +102,27 @@ MUTANTS: Final = (
         "called_off",
         Node("_check(exchange, _NOT_SENT, ...)"),
         _carried("test_what_was_not_sent_is_called_off"),
+    ),
+    Mutant(
+        "the hold behind silence",
+        _TURN,
+        "_after_sending",
+        Node("_unknown(exchange, heard, now, share)", "_to(exchange, State.CANCELLED, now, None, due_at=now)"),
+        _PLAYED,
+    ),
+    Mutant(
+        "the tombstone behind what a person cancels",
+        _TURN,
+        "settled",
+        Node("State.CANCELLING", "State.CANCELLED"),
+        _PLAYED,
+    ),
+    Mutant(
+        "the commit behind which nothing is dropped",
+        _INBOUND,
+        "dropped",
+        Node("exchange.state is not State.RESERVED", "exchange.state is State.AWARDED"),
+        _PLAYED_IN,
     ),
     Mutant(
         "what a conversion takes of limits",

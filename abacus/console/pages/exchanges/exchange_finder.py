@@ -1,4 +1,4 @@
-"""Exchanges by their whole id, and what came in by the id that its partner gave it."""
+"""Exchanges by their whole id, and by the id or the reference that their partner gave them."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -8,7 +8,7 @@ from abacus.console.pages.exchanges.exchange_row import ExchangeRow, row_of
 from abacus.console.pages.search.finder import Finder, Found
 from abacus.console.web.calls import Call
 from abacus.exchanges.decide.exchange import State, inbound_id
-from abacus.exchanges.exchange_rows import of_ids
+from abacus.exchanges.exchange_rows import Which, listed, of_ids
 from abacus.exchanges.programme_store import ProgrammeStore
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import passing_failures
@@ -16,8 +16,9 @@ from abacus.platform.postgres import passing_failures
 
 async def _exchanges(call: Call, text: str, most: int) -> Sequence[Found]:
     ids = await _ids(call, text.removeprefix("exchange:"))
+    pool, which = call.reading.pool, Which(reference=text, countries=call.countries(Deed.SEE))
     async with passing_failures():
-        found = await of_ids(call.reading.pool, ids)
+        found = {**await of_ids(pool, ids), **{each.exchange_id: each for each in await listed(pool, most, which)}}
     seen = [
         row_of(each, call.now)
         for each in found.values()

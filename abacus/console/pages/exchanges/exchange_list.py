@@ -1,4 +1,6 @@
-"""Exchanges that have not ended: how many and since when, which need a person, and all of them by age."""
+"""Exchanges that have not ended: how many and since when, which need a person, and all of them by age. And those of a
+programme that have ended, the newest first.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,11 +16,13 @@ from abacus.console.web.page import Page
 from abacus.console.web.parts import Part
 from abacus.exchanges.decide.exchange import ENDED, State
 from abacus.exchanges.decide.programme import Direction
+from abacus.exchanges.exchange_rows import Place, Which, listed
 from abacus.exchanges.open_rows import Narrowing, OpenCount, OpenRows
 from abacus.people.types.deed import Deed
+from abacus.platform.postgres import passing_failures
 
 _MOST: Final = 50
-_OPEN: Final = tuple(each for each in State if each not in ENDED and each is not State.QUOTED)
+_STATES: Final = tuple(each for each in State if each is not State.QUOTED)
 
 _NAMES: Final = {State.ASIDE: "set aside", State.TAKEN_BACK: "taken back"}
 
@@ -36,7 +40,9 @@ _AGES: Final = {Age.HOUR: timedelta(hours=1), Age.DAY: timedelta(days=1), Age.WE
 
 @dataclass(frozen=True, kw_only=True)
 class ExchangesPage(Page):
-    """A person has to see to the `needy` exchanges: set aside first, then late."""
+    """A person has to see to the `needy` exchanges: set aside first, then late. The list is of open exchanges, or of
+    those of a programme that `have_ended` at the state that is asked for.
+    """
 
     template: ClassVar[str] = "exchanges.html"
     counts: Part[Sequence[OpenCount]]
@@ -46,24 +52,26 @@ class ExchangesPage(Page):
     directions: Sequence[tuple[str, str]]
     ages: Sequence[tuple[str, str]]
     is_narrow: bool
+    have_ended: bool
 
 
 async def exchanges(call: Call) -> ExchangesPage:
     narrowing, form = _narrowing(call), call.narrowed("programme", "state", "direction", "age")
-    rows = OpenRows(call.reading.pool)
+    rows, have_ended = OpenRows(call.reading.pool), narrowing.state in ENDED
     return ExchangesPage(
         title="Exchanges",
         command="abacus exchanges find",
         counts=await call.part(rows.counts(narrowing.countries, call.now)),
         needy=await call.part(_needy(call, rows, narrowing)),
-        list=await call.part(_oldest(call, rows, narrowing)),
+        list=await call.part(_ended(call, narrowing) if have_ended else _oldest(call, rows, narrowing)),
         states=[
             ("", "any"),
-            *((each, "set aside" if each is State.ASIDE else each.replace("-", " ")) for each in _OPEN),
+            *((each, "set aside" if each is State.ASIDE else each.replace("-", " ")) for each in _STATES),
         ],
         directions=[("", "both ways"), (Direction.OUT, "out"), (Direction.IN, "in")],
         ages=[("", "any"), *((each, f"a{'n' if each is Age.HOUR else ''} {each} or more") for each in Age)],
         is_narrow=bool(form.typed),
+        have_ended=have_ended,
         form=form,
     )
 
@@ -87,3 +95,15 @@ async def _oldest(call: Call, rows: OpenRows, narrowing: Narrowing) -> Rows[Exch
     found = await rows.oldest(narrowing, _MOST + 1, after=place_of(call, UUID))
     shown = rows_of(call, found, _MOST, lambda each: (each.changed_at, each.exchange_id))
     return Rows([row_of(each, call.now) for each in shown.rows], shown.more)
+
+
+async def _ended(call: Call, narrowing: Narrowing) -> Rows[ExchangeRow]:
+    """Of one programme: an index has each state of it in order. What is of another country has nothing to be seen."""
+    if narrowing.programme is None or narrowing.state is None:
+        return Rows([])
+    pool, which = call.reading.pool, Which(programme=narrowing.programme, states=[narrowing.state])
+    place = place_of(call, UUID)
+    async with passing_failures():
+        found = await listed(pool, _MOST + 1, which, None if place is None else Place(*place))
+    shown = rows_of(call, found, _MOST, lambda each: (each.quoted_at, each.exchange_id))
+    return Rows([row_of(each, call.now) for each in shown.rows if call.may(Deed.SEE, each.country)], shown.more)

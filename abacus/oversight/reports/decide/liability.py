@@ -11,7 +11,8 @@ from abacus.oversight.reports.decide.assumption import AssumptionBook, Pair, per
 
 class ProgramBalance(NamedTuple):
     """The balances of one program in one country. `owed` is the sum of the negative balances, which members owe, and
-    `pending` the points in the balances that had not vested.
+    `pending` the points in the balances that had not vested; `held_for_exchanges` were asked for by members, and their
+    partners had not decided.
     """
 
     program: str
@@ -20,6 +21,7 @@ class ProgramBalance(NamedTuple):
     outstanding: int
     owed: int
     pending: int
+    held_for_exchanges: int
     recorded: int
     accounts: int
     apart: int
@@ -39,7 +41,8 @@ _AMOUNTS: Final = Context(prec=EXACT.prec, rounding=ROUND_HALF_UP)
 
 class Liability(NamedTuple):
     """Members' points in one program and country. `owed` is what members owe, negative, and never set off. `pending`
-    points are among the balances, and cannot be spent before they vest.
+    points are among the balances, and cannot be spent before they vest. Neither can those that are
+    `held_for_exchanges`, which leave or come back by their partners' word.
 
     `liability` = outstanding × expected use × cost of a point, by the assumption in force that day; empty without one.
     """
@@ -50,6 +53,7 @@ class Liability(NamedTuple):
     outstanding: int
     owed: int
     pending: int
+    held_for_exchanges: int
     expected_use: str | None
     cost_per_point: Decimal | None
     liability: Decimal | None
@@ -76,6 +80,7 @@ def liability(balances: Iterable[ProgramBalance], book: AssumptionBook, day: dat
             each.outstanding,
             each.owed,
             each.pending,
+            each.held_for_exchanges,
             *cost(each.outstanding, (each.program, each.country), book, day, decimals),
         )
         for each in balances

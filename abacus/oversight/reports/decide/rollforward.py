@@ -89,7 +89,7 @@ def tie(movements: Iterable[Movement], balances: Sequence[ProgramBalance]) -> li
         moved = sum(sign * getattr(row, column) for column, sign in SIGNS.items())
         opened[at] = opened.get(at, 0) + row.opening + moved
     by_account = {(each.program, each.country): each for each in balances}
-    nothing = ProgramBalance("", "", 0, 0, 0, 0, 0, 0, 0)
+    nothing = ProgramBalance("", "", 0, 0, 0, 0, 0, 0, 0, 0)
     ties: list[Tie] = []
     for at in sorted(closing.keys() | by_account.keys()):
         held, ends = by_account.get(at, nothing), closing.get(at, 0)
