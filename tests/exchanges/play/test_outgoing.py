@@ -22,10 +22,10 @@ from hypothesis.stateful import (
 from abacus.exchanges.decide.contract import told_by
 from abacus.exchanges.decide.exchange import ENDED, State
 from abacus.exchanges.decide.heard import Credited, Heard, Silence
+from abacus.exchanges.decide.invented_accounts import CLOSED
 from abacus.exchanges.decide.matching import BreakKind, Ours, judge
 from abacus.exchanges.decide.programme import ByFile, ByHttp
 from abacus.exchanges.decide.turn import Reason, Verdict, approved, called_off, declined, reversing, settled
-from abacus.exchanges.partner_sim.transfers import CLOSED
 from tests.exchanges.play.drawing import drawn, often, playing, seldom, which
 from tests.exchanges.play.house import HouseAtPlay, Question
 from tests.exchanges.play.partner import OPEN, Manners, PartnerAtPlay

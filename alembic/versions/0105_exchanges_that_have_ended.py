@@ -4,8 +4,8 @@ partner's reference.
 
 from alembic import op
 
-revision = "0106"
-down_revision = "0103"
+revision = "0105"
+down_revision = "0104"
 branch_labels = None
 depends_on = None
 
