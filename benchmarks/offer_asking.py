@@ -109,7 +109,7 @@ async def measure(
             loaded = await asking.paced(asked, _LOAD * calm.per_core, seconds)
             memory = asking.process.memory_info().rss
             started_s = asking.started_s
-        alone = await asked_in_process(settings, key, members, seconds, _PACED)
+        alone = await asked_in_process(settings, key, members, seconds)
         return _figures(
             _Runs(number, started_s, memory, with_few, by_framework, hot, listing, steady, calm, loaded, alone)
         )
@@ -125,13 +125,6 @@ def _figures(runs: _Runs) -> list[Figure]:
             f"{hot.cpu_us / alone.one:.2f} times that over HTTP",
             f">= {WANTED_PER_CORE:,}/s a core",
             alone.per_core >= WANTED_PER_CORE,
-        ),
-        Figure(
-            f"… at {_PACED:.0%} of what a core answers",
-            f"{rate(alone.steady_per_s, 'requests')}, p99 {alone.steady_p99_ms:.1f} ms",
-            "",
-            f"p99 < {WANTED_P99_MS} ms",
-            alone.steady_p99_ms < WANTED_P99_MS,
         ),
         Figure(
             f"… a listing of {LISTED} products",

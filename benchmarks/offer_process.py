@@ -40,14 +40,10 @@ class Served(NamedTuple):
 
 
 class InProcess(NamedTuple):
-    """Microseconds of CPU that the application takes for a request, without sockets: for one product, and a page. And
-    what it does where requests come by a clock.
-    """
+    """Microseconds of CPU that the application takes for a request, without sockets: for one product, and a page."""
 
     one: float
     page: float
-    steady_per_s: float
-    steady_p99_ms: float
 
     @property
     def per_core(self) -> float:
@@ -88,10 +84,9 @@ async def offer_process(
         yield OfferProcess(psutil.Process(process.pid), port, time.perf_counter() - began)
 
 
-async def asked_in_process(settings: Settings, key: str, members: int, seconds: float, share: float) -> InProcess:
-    """By a clock it is asked a share of what it answers."""
+async def asked_in_process(settings: Settings, key: str, members: int, seconds: float) -> InProcess:
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "benchmarks.offers_in_process", key, str(members), str(seconds), str(share)),
+        *(sys.executable, "-m", "benchmarks.offers_in_process", key, str(members), str(seconds)),
         env=environment(settings),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,

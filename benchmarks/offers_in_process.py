@@ -1,9 +1,7 @@
-"""The application of the offers, asked without sockets:
-`python -m benchmarks.offers_in_process KEY MEMBERS SECONDS SHARE`.
+"""The application of the offers, asked without sockets: `python -m benchmarks.offers_in_process KEY MEMBERS SECONDS`.
 
-The process is wired as the worker is, and calls its own application. The last line that it prints has, as JSON, the
-microseconds of processor time for a request of one product, and of a page of them; and, where so much of what it
-answers comes at random moments, how many a second that were, and how long 99 of 100 waited at most.
+The process is wired as the worker is, and calls its own application. The last line that it prints has the
+microseconds of processor time for a request of one product, and of a page of them, as JSON.
 """
 
 import asyncio
@@ -11,8 +9,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from functools import partial
-from itertools import cycle, islice
+from itertools import islice
 from typing import Any, Final
 
 import uvloop
@@ -23,9 +20,7 @@ from abacus.platform.health import Health
 from abacus.platform.settings import read_settings
 from abacus.platform.wiring import Run
 from abacus.process import run_workers, stopped_by_signals
-from benchmarks.api import Load
 from benchmarks.offer_questions import LISTED, bodies
-from benchmarks.paced import open_loop
 from workers import offers
 
 REPLACED: Final = "Entrance"  # in the module that wires the application
@@ -37,12 +32,11 @@ _HTTP_OK: Final = 200
 class Asking:
     """Stands for the entrance of the worker: asks the application for so long, and ends the process."""
 
-    def __init__(self, key: str, members: int, seconds: float, share: float) -> None:
+    def __init__(self, key: str, members: int, seconds: float) -> None:
         self._key = key
         self._members = members
         self._seconds = seconds
-        self._share = share
-        self.found: dict[str, float] = {}
+        self.took_us: dict[str, float] = {}
 
     def __call__(self, *_: object) -> "Asking":
         return self
@@ -50,27 +44,17 @@ class Asking:
     def to(self, opening: Callable[[], Coroutine[Any, Any, ASGIApp]]) -> Run:
         async def run(stop: asyncio.Event) -> None:
             app = await opening()
-            one = await self._cpu_us(app, 1)
-            steady = await self._by_a_clock(app, self._share * 1e6 / one)
-            page = await self._cpu_us(app, LISTED)
-            self.found = {"one": one, "page": page, "steady_per_s": steady.per_s, "steady_p99_ms": steady.p99_ms}
+            self.took_us = {"one": await self._cpu_us(app, 1), "page": await self._cpu_us(app, LISTED)}
             stop.set()
 
         return run
 
     async def _cpu_us(self, app: ASGIApp, items: int) -> float:
         """Of a request with so many items, once the members who ask again and again are known."""
-        contents = self._contents(items)
+        made = islice(bodies(self._members, items), _MADE // items)
+        contents = [json.dumps(body).encode() for body in made]
         await self._round(app, contents, self._seconds / 2)
         return await self._round(app, contents, self._seconds)
-
-    async def _by_a_clock(self, app: ASGIApp, per_s: float) -> Load:
-        """One product a request."""
-        ask = partial(_ask, app, self._key)
-        return await open_loop(ask, cycle(self._contents(1)), lambda _: per_s, self._seconds)
-
-    def _contents(self, items: int) -> list[bytes]:
-        return [json.dumps(body).encode() for body in islice(bodies(self._members, items), _MADE // items)]
 
     async def _round(self, app: ASGIApp, contents: Sequence[bytes], seconds: float) -> float:
         left = _until(time.monotonic() + seconds, contents)
@@ -133,14 +117,14 @@ def _scope(key: str, length: int) -> Scope:
     }
 
 
-async def main(key: str, members: int, seconds: float, share: float) -> None:
+async def main(key: str, members: int, seconds: float) -> None:
     # Production has no other way to reach the application, and needs none.
-    vars(wiring)[REPLACED] = asking = Asking(key, members, seconds, share)
+    vars(wiring)[REPLACED] = asking = Asking(key, members, seconds)
     stop = asyncio.Event()
     with stopped_by_signals(stop):
         await run_workers({"offers": offers.wire}, read_settings(), Health(["offers"]), stop, health_port=None)
-    sys.stdout.write(json.dumps(asking.found))  # behind the log
+    sys.stdout.write(json.dumps(asking.took_us))  # behind the log
 
 
 if __name__ == "__main__":
-    uvloop.run(main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4])))
+    uvloop.run(main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3])))

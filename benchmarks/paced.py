@@ -19,9 +19,7 @@ Asked = TypeVar("Asked")
 async def open_loop(
     ask: Callable[[Asked], Awaitable[object]], items: Iterator[Asked], per_s: Callable[[float], float], seconds: float
 ) -> Load:
-    """Asks at random moments for so long. `per_s` is the rate at a second since the begin. Where others answer, it is
-    run with `no_search_for_garbage`.
-    """
+    """Asks at random moments for so long. `per_s` is the rate at a second since the begin."""
     delays: list[float] = []
     late: list[float] = []
 
@@ -31,17 +29,18 @@ async def open_loop(
         delays.append(time.perf_counter() - due)
 
     rng = random.Random(4)
-    began = due = time.perf_counter()
-    async with asyncio.TaskGroup() as group:
-        while due < began + seconds:
-            await asyncio.sleep(max(0.0, due - time.perf_counter()))
-            group.create_task(answer(next(items), due))
-            due += rng.expovariate(per_s(due - began))
-    return Load(len(delays) / (time.perf_counter() - began), delays, late)
+    with _no_search_for_garbage():
+        began = due = time.perf_counter()
+        async with asyncio.TaskGroup() as group:
+            while due < began + seconds:
+                await asyncio.sleep(max(0.0, due - time.perf_counter()))
+                group.create_task(answer(next(items), due))
+                due += rng.expovariate(per_s(due - began))
+        return Load(len(delays) / (time.perf_counter() - began), delays, late)
 
 
 @contextmanager
-def no_search_for_garbage() -> Iterator[None]:
+def _no_search_for_garbage() -> Iterator[None]:
     """A search among what a benchmark has made would be a stall of who asks, and be told as one of who answers."""
     gc.collect()
     gc.disable()
@@ -62,8 +61,7 @@ async def paced(port: int, requests: Iterator[bytes], per_s: float, seconds: flo
         await exchange(*connection, request)
         free.put_nowait(connection)
 
-    with no_search_for_garbage():
-        done = await open_loop(ask, requests, lambda _: per_s, seconds)
+    done = await open_loop(ask, requests, lambda _: per_s, seconds)
     while not free.empty():
         free.get_nowait()[1].close()
     return done

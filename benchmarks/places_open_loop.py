@@ -28,7 +28,7 @@ from abacus.signals.places.decide.country_index import build
 from abacus.signals.places.decide.region import Region
 from abacus.signals.places.decide.region_index import RegionIndex
 from benchmarks.api import Load
-from benchmarks.paced import no_search_for_garbage, open_loop
+from benchmarks.paced import open_loop
 from benchmarks.phones import COUNTRY, Request, city, of_the_busiest_hour, requests
 from benchmarks.places_keys import Way, ways
 from benchmarks.report import Figure, rate
@@ -112,8 +112,7 @@ async def _stretch(way: Way, pool: Pool, postgres: psutil.Process, made: Sequenc
     def per_s(second: float) -> float:
         return USUAL * (PEAK if seconds / 3 <= second < 2 * seconds / 3 else 1)
 
-    with no_search_for_garbage():
-        load = await open_loop(asker.ask, cycle(made), per_s, seconds)
+    load = await open_loop(asker.ask, cycle(made), per_s, seconds)
     cpu_s = time.process_time() - began
     await asker.cache.close()
     return Stretch(way, load, cpu_s, _database_s(postgres) - before, asker.queries)

@@ -12,10 +12,12 @@ from abacus.platform.sql import Statement
 LONGEST: Final = 1000
 _DEPENDENCY: Final = "secrets"
 _SET: Final = Statement("""
-insert into exchange_client_secret (programme, secret, set_at, set_by) values (:programme, :secret, :now, :by)
-on conflict (programme) do update set secret = excluded.secret, set_at = excluded.set_at, set_by = excluded.set_by
+insert into exchange_client_secret (programme, secret, client, set_at, set_by)
+values (:programme, :secret, :client, :now, :by)
+on conflict (programme) do update
+    set secret = excluded.secret, client = excluded.client, set_at = excluded.set_at, set_by = excluded.set_by
 """)
-_STORED: Final = Statement("select secret from exchange_client_secret where programme = :programme")
+_STORED: Final = Statement("select secret, client from exchange_client_secret where programme = :programme")
 
 
 def client_secret_place(programme: object) -> SecretPlace:
@@ -33,28 +35,34 @@ def checked_secret(text: str) -> str:
 
 
 class ClientSecrets:
-    """Every method raises `Unavailable` while the database is away."""
+    """Every method raises `Unavailable` while the database is away. A secret is of a client at one server: a programme
+    that names another one needs another secret.
+    """
 
     def __init__(self, pool: Pool, secrets: Secrets) -> None:
         self._pool = pool
         self._secrets = secrets
 
-    async def set(self, programme: str, secret: str, by: str, now: datetime, also: Also = nothing_else) -> None:
+    async def set(
+        self, programme: str, secret: str, client: str, by: str, now: datetime, *, also: Also = nothing_else
+    ) -> None:
         """In place of the one before. Raises `Refused`."""
         if not self._secrets.encrypts:
             raise Refused("ABACUS_SECRETS_KEY is not set: clients' secrets are kept encrypted only")
         stored = await self._secrets.to_store(checked_secret(secret), client_secret_place(programme))
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            await connection.execute(*_SET(programme=programme, secret=stored, now=now, by=by))
+            await connection.execute(*_SET(programme=programme, secret=stored, client=client, now=now, by=by))
             await also(connection)
 
-    async def of(self, programme: str) -> str:
-        """Raises `Unavailable`, also where there is none that can be read."""
+    async def of(self, programme: str, client: str) -> str:
+        """Raises `Unavailable`, also where there is none that can be read, or only one of another client."""
         async with passing_failures():
-            stored = await self._pool.fetchval(*_STORED(programme=programme))
-        if stored is None:
+            row = await self._pool.fetchrow(*_STORED(programme=programme))
+        if row is None:
             raise Unavailable(_DEPENDENCY, f"the client's secret of {programme} was never set")
+        if row["client"] != client:
+            raise Unavailable(_DEPENDENCY, f"the client's secret of {programme} is of {row['client']}; set it anew")
         try:
-            return await self._secrets.read(stored, client_secret_place(programme))
+            return await self._secrets.read(row["secret"], client_secret_place(programme))
         except SecretUnreadable as fault:
             raise Unavailable(_DEPENDENCY, str(fault)) from None

@@ -139,6 +139,15 @@ with recursive found (programme) as (
 select f.programme from found f where f.programme is not null
     and exists (select from exchange e where e.programme = f.programme and e.due_at <= :now)
 """)
+_ALL_PROGRAMMES: Final = Statement("""
+with recursive found (programme) as (
+    (select programme from exchange order by programme limit 1)
+    union all
+    select (select e.programme from exchange e where e.programme > f.programme order by e.programme limit 1)
+    from found f where f.programme is not null
+)
+select f.programme from found f where f.programme is not null
+""")
 _TRAIL: Final = Statement(f"select {columns(Turn)} from exchange_turn where exchange_id = :id order by n")
 _LIST: Final = Narrowed(
     f"select {_COLUMNS} from exchange {{where}} order by quoted_at desc, exchange_id desc limit :most",
@@ -231,6 +240,11 @@ async def locked(connection: Connection, ids: Iterable[UUID]) -> dict[UUID, Exch
 async def due_programmes(reader: Pool | Connection, now: datetime) -> list[str]:
     """Of exchanges for which something is due."""
     return [row["programme"] for row in await reader.fetch(*_DUE_PROGRAMMES(now=now))]
+
+
+async def all_programmes(reader: Pool | Connection) -> list[str]:
+    """Of which there was ever an exchange or a quote."""
+    return [row["programme"] for row in await reader.fetch(*_ALL_PROGRAMMES())]
 
 
 async def due(connection: Connection, programme: str, now: datetime, most: int) -> list[Exchange]:

@@ -8,7 +8,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Final, NamedTuple, Protocol
 from uuid import UUID
 
@@ -20,14 +19,23 @@ from abacus.exchanges.decide.exchange import Exchange, State
 from abacus.exchanges.decide.heard import Heard
 from abacus.exchanges.decide.programme import Programme
 from abacus.exchanges.decide.turn import Act, Reason, act, called_off, later, trail, unlinked, woken
-from abacus.exchanges.exchange_rows import OURS, Step, due, due_of_ours, due_programmes, forget_quotes, write
+from abacus.exchanges.exchange_rows import (
+    OURS,
+    Step,
+    all_programmes,
+    due,
+    due_of_ours,
+    due_programmes,
+    forget_quotes,
+    write,
+)
 from abacus.exchanges.hearing import Hearing, Said
 from abacus.exchanges.metrics import IN_METRICS, Counting
 from abacus.exchanges.settler import BY, VersionOf
 from abacus.exchanges.types import Account, Transfer, TransferPort
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import DEPENDENCY, Connection, Pool, passing_failures
 
 LEASE: Final = timedelta(seconds=60)
 MOST: Final = 250  # exchanges of a round
@@ -119,7 +127,7 @@ class Exchanger:
         self._health = health
         self._counting = counting
         self._under_way: dict[str, set[asyncio.Task[None]]] = {}
-        self._purged_at: dict[str, datetime] = {}
+        self._purge_at: datetime | None = None
         self._seen: dict[str, frozenset[int]] = {}  # the versions of a programme's exchanges that were due
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -127,6 +135,7 @@ class Exchanger:
         while not stop.is_set():
             try:
                 self._begin(await self._due())
+                await self._purge()
                 self._health.ready()
             except Unavailable as error:
                 self._health.waiting(error)
@@ -143,7 +152,7 @@ class Exchanger:
         taken = 0
         for name in await self._due():
             taken += await self.carry(name)
-            await self._purge(name)
+        await self._purge()
         return taken
 
     async def carry(self, programme: str) -> int:
@@ -160,16 +169,16 @@ class Exchanger:
             by.setdefault(act(each), []).append(each)
         asked = [each for which in _ASKS for each in by.get(which, ())]
         settled = [Step(each, each) for which in _SETTLES for each in by.get(which, ())]
-        parts = list[Callable[[], Awaitable[None]]]()
+        parts = list[Awaitable[None]]()
         if asked and reached is not None:
-            parts.append(partial(self._ask, reached, asked))
+            parts.append(self._ask(reached, asked))
         if settled:
-            parts.append(partial(self._hearing.take, settled))
+            parts.append(self._hearing.take(settled))
         if reviewed := by.get(Act.REVIEW):
-            parts.append(partial(self._review, reviewed, now))
+            parts.append(self._review(reviewed, now))
         if incoming := [each for each in taken if each.state in _INCOMING]:
-            parts.append(partial(self._incoming.carry, incoming))
-        await _each(parts)
+            parts.append(self._incoming.carry(incoming))
+        await _side_by_side(parts)
         return len(taken)
 
     async def _review(self, some: Sequence[Exchange], now: datetime) -> None:
@@ -191,17 +200,17 @@ class Exchanger:
         try:
             while await self.carry(name) == MOST:
                 pass
-            await self._purge(name)
         except Unavailable as error:
             log.warning("exchanges of a programme are not gone on with", programme=name, away=error)
 
-    async def _purge(self, name: str) -> None:
+    async def _purge(self) -> None:
+        """Quotes that nobody converted are forgotten; where there are many, some at a time."""
         now = self._clock.now()
-        if now - self._purged_at.get(name, now - 2 * _PURGE_EVERY) >= _PURGE_EVERY:
-            self._purged_at[name] = now
+        if self._purge_at is None or now >= self._purge_at:
             async with passing_failures():
-                while await forget_quotes(self._pool, name, now - _QUOTES_KEPT, MOST) == MOST:
-                    pass
+                names = await all_programmes(self._pool)
+                left = [await forget_quotes(self._pool, each, now - _QUOTES_KEPT, MOST) == MOST for each in names]
+            self._purge_at = now if any(left) else now + _PURGE_EVERY
 
     async def _take(self, programme: str, now: datetime, room: int, *, is_over: bool) -> list[Exchange]:
         """Exchanges for which something is due, as they are once it is begun; `room` of them may need the partner.
@@ -211,7 +220,7 @@ class Exchanger:
         ours = (*OURS, State.HELD) if is_over else OURS
         while True:
             seen = self._seen.get(programme, frozenset())
-            versions = {each: await self._version_of(programme, each) for each in seen}
+            versions = {each: await self._version(programme, each) for each in seen}
             async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
                 rows = await due(connection, programme, now, room) if room else []
                 if room < MOST:
@@ -235,7 +244,19 @@ class Exchanger:
         ]
         await write(connection, leased)
 
-    def _woken(self, each: Exchange, now: datetime, programme: Programme, *, is_over: bool) -> Step:
+    async def _version(self, programme: str, version: int) -> Programme | None:
+        """None of one that a restored house has lost: its exchanges wait. Raises `Unavailable`."""
+        try:
+            return await self._version_of(programme, version)
+        except Unavailable as error:
+            if error.dependency == DEPENDENCY:
+                raise
+            log.warning("exchanges wait for their version", programme=programme, version=version, why=error)
+            return None
+
+    def _woken(self, each: Exchange, now: datetime, programme: Programme | None, *, is_over: bool) -> Step:
+        if programme is None:
+            return Step(each, later(each, now + _NOT_NOW))
         if each.state is State.RESERVED:
             return Step(each, each)
         if each.state is not State.HELD or self._lines.may_begin(each, now):
@@ -273,18 +294,14 @@ class Exchanger:
         return Step(each, after, [told] if told else [])
 
 
-async def _each(parts: Sequence[Callable[[], Awaitable[None]]]) -> None:
-    """What is away for one part holds up no other. Raises `Unavailable` at the end."""
-    away = list[Unavailable]()
-    for part in parts:
-        try:
-            await part()
-        except Unavailable as error:
-            away.append(error)
-    for each in away[1:]:
+async def _side_by_side(parts: Sequence[Awaitable[None]]) -> None:
+    """What is slow or away for one part holds up no other. Raises `Unavailable` at the end."""
+    came = await asyncio.gather(*parts, return_exceptions=True)
+    faults = [each for each in came if each is not None]
+    for each in faults[1:]:
         log.warning("exchanges of a programme are not gone on with", away=each)
-    if away:
-        raise away[0]
+    if faults:
+        raise next((each for each in faults if not isinstance(each, Unavailable)), faults[0])
 
 
 async def _asked(port: TransferPort, each: Exchange, accounts: Mapping[UUID, Account]) -> Heard:

@@ -2,7 +2,7 @@
 
 import secrets as randomness
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import UTC, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Final, NamedTuple, Protocol
 from uuid import UUID, uuid4
 
@@ -130,7 +130,7 @@ class LinkDesk:
         """
         programme, now, key = self.programme(wanted.programme), self._clock.now(), await self._store.key()
         digest = number_digest(key, programme.name, wanted.account.number)
-        await self._count(member_id, digest)
+        await self._count([_owner(member_id), f"number:{digest.hex()}"], now)
         code, link_id = self._new_code() if wanted.sends_code else None, uuid4()
         asked = Asked(
             link_id=link_id,
@@ -153,8 +153,8 @@ class LinkDesk:
         """
         programme, now, key = self.programme(wanted.programme), self._clock.now(), await self._store.key()
         sign_in = check_may_sign_in(programme.sign_in, programme.name, wanted.redirect_uri)
-        await self._count(member_id)
         await self._sign_in_of(programme, sign_in).check()
+        await self._count([_owner(member_id)], now)
         state, verifier, link_id = _random(), _random(), uuid4()
         asked = Asked(
             link_id=link_id,
@@ -170,21 +170,24 @@ class LinkDesk:
         return BegunSignIn(link, authorize_url(sign_in, wanted.redirect_uri, state, verifier))
 
     async def finish(self, link: Link, returned: Returned, by: Agent) -> Link:
-        """By what the partner sent back. Where it was not asked about that, the same may be tried again."""
+        """By what the partner sent back. Where it was not asked about that, the same may be tried again, and no attempt
+        is spent.
+        """
         if _is_done(link):
             return link
         programme, now, key = self.programme(link.programme), self._clock.now(), await self._store.key()
         sign_in = programme.sign_in
         if sign_in is None:
             raise LinkRefused(LinkFault.NO_SIGN_IN, f"members do not sign in at the partner of {programme.name}")
-        await self._count(link.member_id)
         port, given = self._sign_in_of(programme, sign_in), code_digest(key, link.link_id, returned.state)
+        owners = [_owner(link.member_id)]
+        day = await self._count(owners, now)
         fits = is_issued_by(sign_in, returned.issuer)
         taken = await self._store.take_sign_in(link.link_id, given if fits else None, now)
         try:
             account = await port.account(returned.code, *taken.begun)
         except NotAsked:
-            await self._store.give_back(link.link_id, taken)
+            await self._store.give_back(link.link_id, taken, owners, day)
             raise
         except Unavailable as fault:
             detail = f"{fault.detail}; the code may be used, so begin again: ask for another link"
@@ -201,7 +204,7 @@ class LinkDesk:
         if _is_done(link):
             return link
         programme, now = self.programme(link.programme), self._clock.now()
-        await self._count(link.member_id)
+        await self._count([_owner(link.member_id)], now)
         also = self._did("verify-link", link, by, programme.country)
         if code is not None:
             given = code_digest(await self._store.key(), link.link_id, code)
@@ -281,11 +284,11 @@ class LinkDesk:
         also = self._did("verify-link", link, by, programme.country, reason)
         return await self._store.end(link.link_id, ending, self._clock.now(), also)
 
-    async def _count(self, member_id: str, digest: bytes | None = None) -> None:
-        """An attempt of the member, and with the number. Raises `LinkRefused`."""
-        now = self._clock.now()
-        owners = [f"member:{member_id}", *([] if digest is None else [f"number:{digest.hex()}"])]
-        check_attempts(await self._store.attempt(owners, now.astimezone(UTC).date()), self._attempts, now)
+    async def _count(self, owners: Sequence[str], now: datetime) -> date:
+        """An attempt of each owner, the member first, and the day it counts for. Raises `LinkRefused`."""
+        day = now.astimezone(UTC).date()
+        check_attempts(await self._store.attempt(owners, day), self._attempts, now)
+        return day
 
     async def _tell(self, link: Link, code: str, programme: Programme) -> None:
         minutes = int(CODE_FOR / timedelta(minutes=1))
@@ -302,6 +305,11 @@ class LinkDesk:
         about, now = f"member:{of.member_id}", self._clock.now()
         said = {"did": did, "of": of.programme, "reason": reason}
         return noted(entry_of(by.source, Deed.MOVE_POINTS, about, now, country=country, **said))
+
+
+def _owner(member_id: str) -> str:
+    """Whose attempts are counted."""
+    return f"member:{member_id}"
 
 
 def _is_done(link: Link) -> bool:

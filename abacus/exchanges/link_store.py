@@ -124,6 +124,10 @@ _ATTEMPT: Final = Statement("""
 insert into exchange_link_attempt (day, owner, attempts) values (:day, :owner, 1)
 on conflict (day, owner) do update set attempts = exchange_link_attempt.attempts + 1 returning attempts
 """)
+_UNCOUNT: Final = Statement("""
+update exchange_link_attempt set attempts = attempts - 1
+where day = :day and owner = any(:owners::text[]) and attempts > 0
+""")
 _KEPT: Final = timedelta(days=1)  # of attempts, beside the day itself
 
 
@@ -262,10 +266,11 @@ class LinkStore:
             tries = await connection.fetchval(*_TRIED(link_id=link_id))
         raise wrong_sign_in(tries)
 
-    async def give_back(self, link_id: UUID, taken: Taken) -> None:
-        """The partner was not asked: the sign-in is open as before."""
-        async with passing_failures():
-            await self._pool.execute(*_GIVE_SIGN_IN_BACK(link_id=link_id, **taken.stored))
+    async def give_back(self, link_id: UUID, taken: Taken, owners: Sequence[str], day: date) -> None:
+        """The partner was not asked: the sign-in is open as before, and the attempt of this day counts no more."""
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(*_GIVE_SIGN_IN_BACK(link_id=link_id, **taken.stored))
+            await connection.execute(*_UNCOUNT(day=day, owners=list(owners)))
 
     async def verify_told(self, link: Link, account: Account, digest: bytes, verified: Verified, also: Also) -> Link:
         """The partner told whose account it is. Raises `LinkRefused`."""
@@ -297,8 +302,10 @@ class LinkStore:
 
     async def of_number(self, programme: str, number: str) -> Link | None:
         """The verified link of a number, or of the id of a link in its place."""
-        with suppress(ValueError):
-            return await self._read(_OF_ID(programme=programme, link_id=UUID(number)))
+        with suppress(ValueError):  # a number may have the form of an id
+            by_id = await self._read(_OF_ID(programme=programme, link_id=UUID(number)))
+            if by_id is not None:
+                return by_id
         digest = number_digest(await self.key(), programme, number)
         return await self._read(_OF_NUMBER(programme=programme, digest=digest))
 

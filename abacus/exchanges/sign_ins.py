@@ -6,11 +6,12 @@ from functools import partial
 from abacus.exchanges.carriers.http import PATIENCE
 from abacus.exchanges.carriers.oauth import WITHIN_S, OAuthPartner
 from abacus.exchanges.decide.programme import Programme, SignIn
+from abacus.exchanges.decide.sign_in import client_of
 from abacus.exchanges.types import SignInPort
 from abacus.platform.reading.breaker import Breaker
 
-# The secret of the house as the client of a programme. Raises `Unavailable`.
-SecretOf = Callable[[str], Awaitable[str]]
+# The secret of a programme, for this client. Raises `Unavailable`.
+SecretOf = Callable[[str, str], Awaitable[str]]
 
 
 class SignIns:
@@ -33,7 +34,7 @@ class SignIns:
         port = OAuthPartner(
             programme.partner,
             sign_in,
-            partial(self._secret_of, name),
+            partial(self._secret_of, name, client_of(sign_in)),
             Breaker(f"sign-ins of {name}", PATIENCE),
             to_private=self._to_private,
             within_s=self._within_s,

@@ -19,6 +19,8 @@ from abacus.core.errors import Refused, Unavailable
 MOST_BYTES: Final = 512 * 1024 * 1024
 _S3: Final = "s3://"
 WITHIN_S: Final = 30.0
+_CHUNK_BYTES: Final = 1024 * 1024
+_SLOWEST: Final = 1_000_000  # bytes in a second, of a file that is written
 _DEPENDENCY: Final = "files"
 
 Given = ParamSpec("Given")
@@ -26,8 +28,8 @@ Found = TypeVar("Found")
 
 
 class ObjectPlace(Protocol):
-    """Every method raises `Unavailable` while the place cannot be reached, and may be called again. A place that says
-    nothing in time cannot be reached.
+    """Every method raises `Unavailable` while the place cannot be reached, and may be called again. A place that does
+    not go on in time cannot be reached.
     """
 
     async def put(self, name: str, content: bytes) -> None:
@@ -56,7 +58,9 @@ def checked_place(text: str) -> str:
 
 @asynccontextmanager
 async def open_place(text: str, *, within_s: float = WITHIN_S) -> AsyncIterator[ObjectPlace]:
-    """Each call ends `within_s`. Raises `Refused` for what is no place."""
+    """A call of a folder ends `within_s`. A bucket answers `within_s`, and each page of names and each chunk of a file
+    comes so; a file that is written has a second more for each million bytes. Raises `Refused` for what is no place.
+    """
     checked_place(text)
     if not text.startswith(_S3):
         yield Folder(Path(text), within_s=within_s)
@@ -172,41 +176,57 @@ class _Bucket:
         self._within_s = within_s
 
     async def put(self, name: str, content: bytes) -> None:
-        async with self._reaching():
+        async with self._reaching(self._within_s + len(content) // _SLOWEST):
             await self._client.put_object(Bucket=self._bucket, Key=self._prefix + _plain(name), Body=content)
 
     async def get(self, name: str) -> bytes | None:
-        async with self._reaching():
+        async with self._reaching(self._within_s):
             try:
                 found = await self._client.get_object(Bucket=self._bucket, Key=self._prefix + _plain(name))
             except self._client.exceptions.NoSuchKey:
                 return None
+        content, body = bytearray(), found["Body"]
+        async with body:
             _check_length(name, found["ContentLength"])
-            async with found["Body"] as body:
-                content: bytes = await body.read()
-                return content
+            is_over = False
+            while not is_over:
+                async with self._reaching(self._within_s):
+                    is_over = await _read_chunk(body, content)
+        return bytes(content)
 
     async def names(self) -> list[str]:
         names: list[str] = []
-        async with self._reaching():
-            pages = self._client.get_paginator("list_objects_v2").paginate(
-                Bucket=self._bucket, Prefix=self._prefix, Delimiter="/"
-            )
-            async for page in pages:
-                names += [each["Key"].removeprefix(self._prefix) for each in page.get("Contents", ())]
-        return sorted(names)
+        paginator = self._client.get_paginator("list_objects_v2")
+        pages = aiter(paginator.paginate(Bucket=self._bucket, Prefix=self._prefix, Delimiter="/"))
+        while True:
+            async with self._reaching(self._within_s):
+                page = await anext(pages, None)
+            if page is None:
+                return sorted(names)
+            names += [each["Key"].removeprefix(self._prefix) for each in page.get("Contents", ())]
 
     @asynccontextmanager
-    async def _reaching(self) -> AsyncIterator[None]:
+    async def _reaching(self, within_s: float) -> AsyncIterator[None]:
+        from aiohttp import ClientPayloadError  # noqa: PLC0415  # as above
         from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415  # as above
 
-        limit = asyncio.timeout(self._within_s)
+        limit = asyncio.timeout(within_s)
         try:
             async with limit:
                 yield
-        except (BotoCoreError, ClientError, OSError) as error:
-            why = f"no answer within {self._within_s:g} s" if limit.expired() else error
+        except (BotoCoreError, ClientError, ClientPayloadError, OSError) as error:
+            why = f"no answer within {within_s:g} s" if limit.expired() else error
             raise Unavailable(_DEPENDENCY, f"s3://{self._bucket}/{self._prefix}: {why}") from error
+
+
+async def _read_chunk(body: Any, content: bytearray) -> bool:
+    """Whether the body is over. A chunk is whole, so that one that drips is not waited for."""
+    until = len(content) + _CHUNK_BYTES
+    while len(content) < until:
+        if not (part := await body.read(until - len(content))):
+            return True
+        content += part
+    return False
 
 
 def _plain(name: str) -> str:

@@ -16,16 +16,18 @@ alter table exchange_link add column redirect_uri text;
 grant update (way, verifier, redirect_uri) on exchange_link to abacus_app
 """
 
-# Of the house as a client of a partner, encrypted, by the programme that names the client.
+# Of the house as a client of a partner, encrypted, by the programme that names the client. It is told to no server but
+# the one that stands in `client`.
 SECRETS = """
 create table exchange_client_secret (
     programme text collate "C" not null,
     secret text not null,
+    client text not null,
     set_at timestamptz not null,
     set_by text not null,
     constraint exchange_client_secret_pkey primary key (programme)
 );
-grant select, insert, update (secret, set_at, set_by) on exchange_client_secret to abacus_app
+grant select, insert, update (secret, client, set_at, set_by) on exchange_client_secret to abacus_app
 """
 
 

@@ -9,6 +9,7 @@ import pytest
 from abacus.api import exchange_links
 from abacus.core.clock import SystemClock
 from abacus.exchanges.client_secrets import ClientSecrets
+from abacus.exchanges.partner_sim.sign_in import CLIENT_ID
 from abacus.exchanges.sign_ins import SignIns
 from abacus.platform.postgres import Pool
 from abacus.pricing.store.cards import CardStore
@@ -36,7 +37,8 @@ async def door(pool: Pool) -> AsyncIterator[Door]:
     secrets = ClientSecrets(pool, SECRETS)
     sign_ins = SignIns(secrets.of, to_private=True)
     async with partner_sim() as partner:
-        await secrets.set("skymiles", partner.secret, "person:ann", NOW)
+        client = f"{CLIENT_ID} at {partner.url}"
+        await secrets.set("skymiles", partner.secret, client, "person:ann", NOW)
         programme = await run_programme(pool, {**SKYMILES, "oauth": oauth_part(partner.url)})
         desk = linking(pool, FixedClock(NOW), programme, sign_in_of=sign_ins.port)
         async with exchange_door(pool, [exchange_links.router], desk) as callers:

@@ -9,7 +9,8 @@ from abacus.platform.encryption import Secrets, new_keyring_text
 from abacus.platform.postgres import Pool
 from abacus.pricing.store.cards import CardStore
 from tests.support.commands import Ran, abacus
-from tests.support.exchanges import CARDS, NOW, enter_partner, run_programme
+from tests.support.exchanges import CARDS, NOW, SKYMILES, enter_partner, run_programme
+from tests.support.sign_ins import oauth_part
 from tests.support.staff import hire
 
 _CODE = "select part -> 'code' #>> '{}' from notice where member_id = 'bob'"
@@ -56,9 +57,11 @@ async def test_the_clients_secret_is_kept_and_not_shown(pool: Pool, database_url
 
     assert (await run("skymiles", by="vic")).code == 2
     assert "there is no programme 'other'" in (await run("other")).err
+    assert "no version with `oauth` is in force" in (await run("skymiles")).err
+    await run_programme(pool, {**SKYMILES, "oauth": oauth_part("https://id.example")})
     assert "No such file" in (await run("skymiles", tmp_path / "none")).err
-    kept = await run("skymiles")
-    assert (kept.code, kept.out) == (0, "skymiles: the client's secret is kept\n")
-    assert await ClientSecrets(pool, Secrets.of(keyring)).of("skymiles") == "s3cret from Skyline"
+    kept, client = await run("skymiles"), "abacus at https://id.example"
+    assert (kept.code, kept.out) == (0, f"skymiles: the secret of {client} is kept\n")
+    assert await ClientSecrets(pool, Secrets.of(keyring)).of("skymiles", client) == "s3cret from Skyline"
     (entry,) = await log(pool, subjects=["programme:skymiles"])
     assert (b"client-secret" in entry.details, b"s3cret" in entry.details) == (True, False)

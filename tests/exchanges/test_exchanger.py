@@ -297,6 +297,38 @@ async def test_what_is_away_for_some_holds_up_no_others(pool: Pool) -> None:
     assert states == [State.CAPTURED, State.RELEASED, State.REVIEW, State.COMMITTED]
 
 
+class _Restored(ExchangeHouse):
+    """It has lost every version but one."""
+
+    async def version_of(self, name: str, version: int) -> Programme:
+        if version != self.programme.version:
+            raise Unavailable("exchanges", f"no {name}@{version} was approved")
+        return await super().version_of(name, version)
+
+
+async def test_a_version_that_is_lost_holds_up_its_own_exchanges_alone(pool: Pool, database_url: str) -> None:
+    await give_points(pool, ["bob"], 10_000)
+    house = _Restored(pool)
+    await house.prefund()
+    lost, other = await house.exchange(key="lost"), await house.exchange(key="other")
+    owner = await open_pool(database_url, size=1, role=None)
+    await owner.execute("update exchange set version = 9 where exchange_id = $1", lost.exchange_id)
+    await owner.close()
+    for _ in range(2):
+        await house.later()
+    assert [(await house.now(each)).state for each in (lost, other)] == [State.HELD, State.CAPTURED]
+
+
+async def test_quotes_are_forgotten_where_nothing_else_is_due(pool: Pool) -> None:
+    house = await a_house(pool)
+    quote = await house.quote()
+    assert await house.exchanger.go_round() == 0
+    assert await house.hearing.one(quote) is not None
+    house.clock.set(house.clock.now() + 2 * DAY)
+    assert await house.exchanger.go_round() == 0
+    assert await house.hearing.one(quote) is None
+
+
 async def _step(house: ExchangeHouse, before: Exchange, after: Exchange) -> None:
     """A change by which nothing is moved yet."""
     await house.hearing.step(Step(before, after), nothing_else)

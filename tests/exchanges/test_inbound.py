@@ -92,6 +92,13 @@ async def test_miles_become_points_once(pool: Pool) -> None:
     assert '"theirs": 1000' in explained or '"theirs":1000' in explained
 
 
+async def test_an_id_is_enough_where_it_is_not_known_what_was_asked_for(pool: Pool) -> None:
+    at = await counter(pool)
+    reserved = await at.desk.reserve(AIR, "T-1", "4711", 1000)
+    await pool.execute("update exchange set fingerprint = ''")
+    assert await at.desk.reserve(AIR, "T-1", "4711", 1000) == reserved._replace(fingerprint="")
+
+
 async def test_a_partner_compares_what_was_awarded_on_a_day(pool: Pool) -> None:
     at = await counter(pool)
     for id_, points in (("T-1", 1000), ("T-2", 1100), ("T-3", 1200)):

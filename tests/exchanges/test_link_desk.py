@@ -51,6 +51,16 @@ async def test_a_code_verifies_and_the_link_cools_off_before_it_is_used(pool: Po
     assert await desk.of_number("skymiles", "sky-12345678") == verified
 
 
+async def test_a_number_may_look_like_the_id_of_a_link(pool: Pool) -> None:
+    desk = linking(pool, FixedClock(NOW), programme(), partner=AskedPartner())
+    for number in ("12345678123456781234567812345678", "12345678-1234-5678-1234-567812345679"):
+        link = await desk.ask(number, Wanted("skymiles", Account(number)), APP)
+        verified = await desk.verify(link, None, APP)
+        assert await desk.of_number("skymiles", number) == verified
+        assert await desk.of_number("skymiles", str(link.link_id)) == verified
+    assert await desk.of_number("skymiles", "12345678-1234-5678-1234-567812345670") is None
+
+
 async def test_what_lies_in_the_database_names_no_number(pool: Pool) -> None:
     await linking(pool, FixedClock(NOW), programme()).ask("bob", WITH_CODE, APP)
     row = str(await pool.fetchrow("select * from exchange_link"))

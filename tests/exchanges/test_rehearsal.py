@@ -1,11 +1,13 @@
 """Exchanges with a partner that is only played, on a real ledger: each way on is seen under a clock that is set."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from uuid import UUID
 
 import pytest
 
+from abacus.exchanges import rehearsal
 from abacus.exchanges.decide.exchange import Exchange, State
 from abacus.exchanges.decide.programme import ByHttp
 from abacus.exchanges.decide.programmes import InForce, Programmes
@@ -13,7 +15,7 @@ from abacus.exchanges.decide.publications import ExchangePublications
 from abacus.exchanges.decide.rehearsed import DECIDES_AFTER, SENDS_AFTER, rehearsed
 from abacus.exchanges.programme_store import ProgrammeStore
 from abacus.exchanges.programme_versions import ProgrammeVersions
-from abacus.exchanges.rehearsal import PlayedLines, PlayedPartner, RehearsedProgrammes, ReviewsAtOnce
+from abacus.exchanges.rehearsal import PlayedLines, PlayedPartner, RehearsedProgrammes, ReviewsAtOnce, keep_carrying
 from abacus.exchanges.types import Account
 from abacus.platform.postgres import Pool
 from tests.support.exchange_house import SHOP, ExchangeHouse
@@ -110,3 +112,24 @@ async def test_lines_send_what_is_in_force_and_not_kept_back(pool: Pool) -> None
     in_force[0] = Programmes([])
     assert not lines.may_begin(exchange(), NOW)
     assert not await lines.is_stopped()
+
+
+async def test_no_fault_of_the_sandbox_ends_the_process(monkeypatch: pytest.MonkeyPatch, pool: Pool) -> None:
+    house, rounds, goes_on = await a_house(pool), list[int](), asyncio.Event()
+
+    async def go_round() -> int:
+        rounds.append(1)
+        if len(rounds) == 1:
+            raise ZeroDivisionError
+        goes_on.set()
+        return 0
+
+    monkeypatch.setattr(house.exchanger, "go_round", go_round)
+    monkeypatch.setattr(rehearsal, "_ASIDE_S", 0.0)
+    monkeypatch.setattr(rehearsal, "_IDLE_S", 0.0)
+    carrying = asyncio.create_task(keep_carrying(house.exchanger))
+    async with asyncio.timeout(10):
+        await goes_on.wait()
+    carrying.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await carrying

@@ -21,6 +21,7 @@ from abacus.exchanges.decide.programme_reader import parse_programme
 from abacus.exchanges.decide.sign_in import Returned
 from abacus.exchanges.link_desk import BegunSignIn, LinkDesk, Wanted, WantedSignIn
 from abacus.exchanges.link_store import LINK_SECRETS, Forgetting, forget_links
+from abacus.exchanges.partner_sim.sign_in import CLIENT_ID
 from abacus.exchanges.sign_ins import SignIns
 from abacus.exchanges.types import Account, NotAsked
 from abacus.people.store.audit import log
@@ -61,9 +62,13 @@ async def house(pool: Pool) -> AsyncIterator[House]:
     secrets = ClientSecrets(pool, SECRETS)
     sign_ins = SignIns(secrets.of, to_private=True)
     async with partner_sim() as partner:
-        await secrets.set("skymiles", partner.secret, "person:ann", NOW)
+        await secrets.set("skymiles", partner.secret, client(partner), "person:ann", NOW)
         yield House(pool, FixedClock(NOW), partner, sign_ins, secrets)
         await sign_ins.close()
+
+
+def client(partner: Partner) -> str:
+    return f"{CLIENT_ID} at {partner.url}"
 
 
 def returned(back: Mapping[str, str]) -> Returned:
@@ -261,12 +266,14 @@ async def test_a_partner_that_takes_the_code_and_tells_no_account(house: House) 
 
 async def test_where_nobody_is_there_the_same_may_be_tried_again(house: House) -> None:
     away = oauth_part(house.partner.url, token_url=f"http://127.0.0.1:{free_port()}/token")
-    desk = house.desk(house.programme(oauth=away))
+    sign_ins = SignIns(lambda name, _: house.secrets.of(name, client(house.partner)), to_private=True)
+    desk = linking(house.pool, house.clock, house.programme(oauth=away), sign_in_of=sign_ins.port)
     begun = await desk.begin("bob", WANTED, APP)
     back = await at_the_partner(begun)
     for _ in range(2):
         with pytest.raises(NotAsked):
             await desk.finish(begun.link, back, APP)
+    await sign_ins.close()
     assert (await house.desk().finish(begun.link, back, APP)).state is LinkState.VERIFIED
 
 
@@ -280,11 +287,11 @@ async def test_what_was_ended_meanwhile_stays_so(house: House) -> None:
 
 
 async def test_without_the_clients_secret_nobody_is_sent_to_the_partner(house: House) -> None:
-    sign_ins = SignIns(lambda _: house.secrets.of("bankpoints"), to_private=True)
+    sign_ins = SignIns(lambda _, client: house.secrets.of("bankpoints", client), to_private=True)
     with pytest.raises(Unavailable, match="the client's secret of bankpoints was never set"):
         await linking(house.pool, house.clock, house.programme(), sign_in_of=sign_ins.port).begin("bob", WANTED, APP)
     assert await house.pool.fetchval("select count(*) from exchange_link") == 0
-    await house.secrets.set("skymiles", "another secret", "person:ann", NOW)
+    await house.secrets.set("skymiles", "another secret", client(house.partner), "person:ann", NOW)
     begun = await house.desk().begin("bob", WANTED, APP)
     with pytest.raises(Unavailable, match=r"answered a code with 401 invalid_client; .*begin again"):
         await house.desk().finish(begun.link, await at_the_partner(begun), APP)
@@ -312,6 +319,33 @@ async def test_attempts_are_limited(house: House) -> None:
     assert await refused(desk.finish(begun.link, Returned("c", "s"), APP)) is LinkFault.TOO_MANY_ATTEMPTS
 
 
+async def test_no_attempt_is_spent_where_the_partner_is_not_asked(house: House) -> None:
+    no_secret = SignIns(lambda _, client: house.secrets.of("bankpoints", client), to_private=True)
+    attempts = Attempts(member=2)
+    without = linking(house.pool, house.clock, house.programme(), sign_in_of=no_secret.port, attempts=attempts)
+    for _ in range(3):
+        with pytest.raises(Unavailable, match="was never set"):
+            await without.begin("bob", WANTED, APP)
+    begun = await house.desk(attempts=attempts).begin("bob", WANTED, APP)
+    back = await at_the_partner(begun)
+    for _ in range(3):
+        with pytest.raises(NotAsked):
+            await without.finish(begun.link, back, APP)
+    assert await house.pool.fetchval("select attempts from exchange_link_attempt") == 1
+    assert await refused(without.finish(begun.link, back._replace(state="s"), APP)) is LinkFault.WRONG_SIGN_IN
+    assert await refused(without.finish(begun.link, back, APP)) is LinkFault.TOO_MANY_ATTEMPTS
+
+
+async def test_of_many_at_once_no_more_are_let_through_than_attempts_are_left(house: House) -> None:
+    no_secret = SignIns(lambda _, client: house.secrets.of("bankpoints", client), to_private=True)
+    desk = linking(house.pool, house.clock, house.programme(), sign_in_of=no_secret.port, attempts=Attempts(member=3))
+    begun = await house.desk().begin("bob", WANTED, APP)
+    wrong = Returned("c", "s")
+    came = await asyncio.gather(*(desk.finish(begun.link, wrong, APP) for _ in range(6)), return_exceptions=True)
+    faults = [each.fault for each in came if isinstance(each, LinkRefused)]
+    assert sorted(faults) == [LinkFault.TOO_MANY_ATTEMPTS] * 4 + [LinkFault.WRONG_SIGN_IN] * 2
+
+
 async def test_what_people_do_is_in_the_log(house: House) -> None:
     desk = house.desk()
     begun = await desk.begin("bob", WANTED, ANN)
@@ -336,7 +370,9 @@ async def test_erasure_ends_a_sign_in_and_empties_what_is_kept(house: House, dat
 
 async def test_secrets_are_read_after_their_key_has_changed(house: House) -> None:
     old, new = new_keyring_text("old"), new_keyring_text("new")
-    await ClientSecrets(house.pool, Secrets.of(old)).set("skymiles", house.partner.secret, "person:ann", NOW)
+    await ClientSecrets(house.pool, Secrets.of(old)).set(
+        "skymiles", house.partner.secret, client(house.partner), "person:ann", NOW
+    )
     by_old = linking(
         house.pool,
         house.clock,
@@ -352,12 +388,21 @@ async def test_secrets_are_read_after_their_key_has_changed(house: House) -> Non
     await after.close()
 
 
+async def test_a_secret_is_told_to_no_other_server_than_its_own(house: House) -> None:
+    """A version of the programme may name another one."""
+    async with partner_sim() as another:
+        for changed in ({"token_url": f"{another.url}/oauth/token"}, {"client_id": "another"}):
+            moved = house.programme(oauth=oauth_part(house.partner.url, **changed))
+            with pytest.raises(Unavailable, match=f"secret of skymiles is of {client(house.partner)}; set it anew"):
+                await house.desk(moved).begin("bob", WANTED, APP)
+
+
 async def test_a_secret_is_one_line_and_never_stored_as_it_is(house: House) -> None:
     for text in ("", "two\nlines", "ä", "x" * 1001):
         with pytest.raises(Refused, match="one line"):
-            await house.secrets.set("skymiles", text, "person:ann", NOW)
+            await house.secrets.set("skymiles", text, "a", "person:ann", NOW)
     with pytest.raises(Refused, match="ABACUS_SECRETS_KEY is not set"):
-        await ClientSecrets(house.pool, Secrets.of(None)).set("skymiles", "secret", "person:ann", NOW)
+        await ClientSecrets(house.pool, Secrets.of(None)).set("skymiles", "secret", "a", "person:ann", NOW)
 
 
 async def test_a_new_version_of_the_programme_is_asked_at_its_own_addresses(house: House) -> None:

@@ -77,7 +77,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     ),
     "exchange_bill": "select, insert",
     "exchange_break": "select, insert, update(ours theirs tied_at owner taken_at closed_at closed_by reason)",
-    "exchange_client_secret": "select, insert, update(secret set_at set_by)",
+    "exchange_client_secret": "select, insert, update(client secret set_at set_by)",
     "exchange_cursor": "select, insert, update(xid exchange_id n moved_at)",
     "exchange_file": (
         "select, insert, update(lines amount digest written_at received_at "

@@ -12,7 +12,9 @@ from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.shell import secrets
 from abacus.core.errors import Refused, absent
 from abacus.exchanges.client_secrets import LONGEST, ClientSecrets
+from abacus.exchanges.decide.sign_in import client_of
 from abacus.exchanges.programme_store import ProgrammeStore
+from abacus.exchanges.programme_versions import ProgrammeVersions
 from abacus.people.types.deed import Deed
 
 _STANDARD_INPUT: Final = Path("-")
@@ -27,16 +29,22 @@ async def set_client_secret(
 ) -> Answer:
     """Keep the secret by which the house asks whose a sign-in is; the partner gave it with the client id.
 
-    It is stored encrypted, never shown, and takes the place of the one before at once.
+    It is stored encrypted, never shown, and takes the place of the one before at once. It is told to the server that
+    the version in force names; a version that names another one needs another secret.
     """
     async with actor() as at:
         also = at.does(Deed.EDIT_PARTNERS, f"programme:{programme}", did="client-secret")
-        if programme not in await ProgrammeStore(at.pool).partners():
+        store = ProgrammeStore(at.pool)
+        if programme not in await store.partners():
             raise absent("programme", programme)
-        secret = await asyncio.to_thread(_read, file)
-        now = at.clock.now()
-        await ClientSecrets(at.pool, secrets()).set(programme, secret, at.actor.source, now, also)
-    return Answer({"programme": programme, "set_at": now}, f"{programme}: the client's secret is kept")
+        last = await ProgrammeVersions(store).last(programme)
+        if last is None or last.sign_in is None:
+            raise Refused(f"{programme}: no version with `oauth` is in force, so there is no client yet")
+        secret, client, now = await asyncio.to_thread(_read, file), client_of(last.sign_in), at.clock.now()
+        await ClientSecrets(at.pool, secrets()).set(programme, secret, client, at.actor.source, now, also=also)
+    return Answer(
+        {"programme": programme, "client": client, "set_at": now}, f"{programme}: the secret of {client} is kept"
+    )
 
 
 def _read(file: Path) -> str:

@@ -12,7 +12,7 @@ from abacus.platform.sql import Narrowed, Statement, arrays, columns, unnested
 
 
 class FoundBreak(NamedTuple):
-    """A row. `tied_at` is there once both books agree again; a person closes it nevertheless."""
+    """A row. `tied_at` is there once both books agree again, before or after a person closes it."""
 
     break_id: UUID
     programme: str
@@ -43,16 +43,16 @@ class _New(NamedTuple):
 
 
 _COLUMNS: Final = columns(FoundBreak)
-# What a person closed is not opened again by the same finding.
+# What a person closed is not found again by the same finding, unless both books agreed since it was last found.
 _FIND: Final = Statement(f"""
 with last as (
-    select distinct on (kind, about) kind, about, ours, theirs, closed_at from exchange_break
+    select distinct on (kind, about) kind, about, ours, theirs, closed_at, tied_at from exchange_break
     where programme = :programme order by kind, about, closed_at desc nulls first
 )
 insert into exchange_break (break_id, programme, country, kind, about, exchange_id, ours, theirs, found_at)
 select u.break_id, :programme, :country, u.kind, u.about, u.exchange_id, u.ours, u.theirs, :now
 from {unnested(_New, exchange_id="uuid")} left join last l on l.kind = u.kind and l.about = u.about
-where l.closed_at is null or (l.ours, l.theirs) <> (u.ours, u.theirs)
+where l.closed_at is null or l.tied_at is not null or (l.ours, l.theirs) <> (u.ours, u.theirs)
 order by u.kind, u.about
 on conflict (programme, kind, about) where closed_at is null
 do update set ours = excluded.ours, theirs = excluded.theirs, tied_at = null
@@ -61,7 +61,7 @@ returning xmax = 0
 _TIE: Final = Statement("""
 update exchange_break set tied_at = :now
 where programme = :programme and about = any(:about::text[]) and kind = any(:kinds::text[])
-    and closed_at is null and tied_at is null
+    and tied_at is null
 """)
 _LIST: Final = Narrowed(
     f"select {_COLUMNS} from exchange_break {{where}} order by found_at desc, break_id limit :limit",
@@ -132,7 +132,9 @@ class BreakRows:
 async def write_breaks(
     connection: Connection, programme: str, country: str, found: Sequence[Break], now: datetime
 ) -> int:
-    """A difference that is known already stays one break, also where a person closed it. Returns how many are new."""
+    """A difference that is known already stays one break, also where a person closed it, until both books agree.
+    Returns how many are new.
+    """
     if not found:
         return 0
     news = [_New(uuid4(), each.kind, each.about, each.exchange_id, each.ours, each.theirs) for each in found]
@@ -143,7 +145,7 @@ async def write_breaks(
 async def tie(
     connection: Connection, programme: str, about: Collection[str], kinds: Collection[BreakKind], now: datetime
 ) -> None:
-    """Both books agree about these by now."""
+    """Both books agree about these by now; closed breaks say so too, and may be found anew."""
     await connection.execute(*_TIE(programme=programme, about=list(about), kinds=list(kinds), now=now))
 
 

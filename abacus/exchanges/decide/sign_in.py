@@ -9,7 +9,7 @@ import hashlib
 import re
 from http import HTTPStatus
 from typing import Any, Final, NamedTuple
-from urllib.parse import quote, quote_plus, urlencode
+from urllib.parse import quote, quote_plus, urlencode, urlsplit
 
 from abacus.exchanges.decide.contract import PROBLEM, Answer, NotOfContract, document_in, problem_in
 from abacus.exchanges.decide.link import LinkFault, LinkRefused, is_number_text
@@ -38,6 +38,12 @@ def check_may_sign_in(sign_in: SignIn | None, programme: str, redirect_uri: str)
     if redirect_uri not in sign_in.redirect_uris:
         raise LinkRefused(LinkFault.NO_REDIRECT, f"{programme} sends nobody back to this address")
     return sign_in
+
+
+def client_of(sign_in: SignIn) -> str:
+    """The house as a client of the server that takes its secret."""
+    server = urlsplit(sign_in.token_url)
+    return f"{sign_in.client_id} at {server.scheme}://{server.netloc}"
 
 
 def is_issued_by(sign_in: SignIn, issuer: str | None) -> bool:

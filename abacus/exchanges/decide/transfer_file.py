@@ -245,6 +245,8 @@ def _body(where: str, text: bytes, header: Sequence[str]) -> _Body:
 
 
 def _check_totals(where: str, body: _Body, amount: int) -> None:
+    if amount > _MOST:
+        raise FileFault(f"{where}: the lines sum up to {amount}, which is more than {_MOST}")
     if (body.lines_said, body.amount_said) != (str(len(body.rows)), str(amount)):
         raise FileFault(
             f"{where}: the trailer says {brief(body.lines_said[:_SHOWN])} lines and {brief(body.amount_said[:_SHOWN])};"

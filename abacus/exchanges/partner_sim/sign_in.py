@@ -75,7 +75,7 @@ class SignInDoor:
     def _authorize(self, request: Request) -> Reply:
         asked = _form(request.query)
         back = asked.get("redirect_uri", "")
-        if asked.get("client_id") != CLIENT_ID or not urlsplit(back).scheme or len(back) > _LONGEST:
+        if asked.get("client_id") != CLIENT_ID or not _is_address(back):
             raise Problem("malformed", "nobody is sent back to an unknown client, or to no address")
         issuer = {"iss": f"http://{request.headers.get('host', '')}"}
         told = {**({"state": asked["state"]} if "state" in asked else {}), **issuer}
@@ -137,6 +137,17 @@ def _form(text: str) -> Mapping[str, str]:
     if len(found) < len(pairs):
         raise Problem("malformed", "a parameter stands there twice")
     return found
+
+
+def _is_address(text: str) -> bool:
+    """It goes into a header as it is. `urlsplit` alone would pass over ends of lines."""
+    if not text.isascii() or not text.isprintable() or " " in text or len(text) > _LONGEST:
+        return False
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return bool(parts.scheme and (parts.netloc or parts.path))
 
 
 def _keep(kept: dict[str, Held], name: str, value: Held) -> None:

@@ -115,7 +115,7 @@ class PartCache(Generic[Part, Value]):
         self._figures.waits.inc(len(wanted) - len(mine))
         failure = await self._flown(list(mine), found, compute)
         for flight in flights:
-            values, why = await flight
+            values, why = await asyncio.shield(flight)  # who waits no longer ends it for nobody else
             found.update(values)
             failure = failure or why
         return PartsRead(found, failure)

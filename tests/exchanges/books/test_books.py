@@ -131,6 +131,27 @@ async def test_a_break_has_an_owner_and_is_closed_by_a_person_with_a_reason(book
     assert [each.theirs for each in await books.desk.breaks()] == ["credited, 7"]
 
 
+async def test_a_closed_break_comes_again_where_both_books_agreed_in_between(books: Books) -> None:
+    id_ = await books.exchanged()
+    differs, agrees = (id_, StatementState.CREDITED, 999), (id_, StatementState.CREDITED, 1000)
+    for new, closed in ((1, 1), (1, 2)):
+        assert await books.says(DAY, differs) == new
+        [found] = await books.desk.breaks()
+        await books.desk.close(found, ANN, "a test of theirs")
+        books.clock.set(books.clock.now() + timedelta(minutes=1))
+        assert await books.says(DAY, differs) == 0
+        assert await books.desk.breaks() == []
+        assert await books.says(DAY, agrees) == 0
+        ties = await books.pool.fetch("select closed_at < tied_at from exchange_break")
+        assert [row[0] for row in ties] == [True] * closed
+    assert await books.says(DAY, differs) == 1
+    assert await books.says(DAY, agrees) == 0
+    [tied] = await books.desk.breaks()
+    assert tied.tied_at == books.clock.now()
+    await books.desk.close(tied, ANN, "they mended it")
+    assert await books.says(DAY, differs) == 1, "they agreed when it was closed"
+
+
 async def test_months_are_billed_once_and_in_their_order(books: Books) -> None:
     await books.write(
         NOW - timedelta(days=40), (EntryKind.PAYMENT, 100), (EntryKind.HELD, 30), (EntryKind.CAPTURED, 30)

@@ -52,7 +52,7 @@ class House:
         async with self.pool.acquire() as connection:
             return await keeper.step(connection)
 
-    def keeper(self, *others: "House", within_s: float = 30) -> FileKeeper:
+    def keeper(self, *others: "House", within_s: float = 30, turn_s: float = 30) -> FileKeeper:
         """Of these programmes."""
 
         async def programmes() -> list[Programme]:
@@ -66,6 +66,7 @@ class House:
             self.clock,
             is_stopped=self._is_stopped,
             within_s=within_s,
+            turn_s=turn_s,
         )
 
     async def put(self, *ids: int) -> list[UUID]:
@@ -358,3 +359,20 @@ async def test_a_place_that_never_answers_holds_up_no_other(house: House, tmp_pa
     house.clock.set(BEHIND + timedelta(minutes=2))
     assert await house.step_of(keeper) == 1
     assert (house.folder / str(NAME)).exists()
+
+
+async def test_where_a_place_is_slow_each_file_has_its_turn(house: House) -> None:
+    """Those before it wait for their answers."""
+    for day in range(3):
+        house.clock.set(BEHIND + timedelta(days=day))
+        await house.step()
+    files = [each.file_name("skyline") for each in await house.files()]
+    keeper = house.keeper(turn_s=0)
+    house.receives(files[1])
+    house.receives(files[2])
+    received = []
+    for _ in files:
+        house.clock.set(house.clock.now() + timedelta(minutes=1))
+        await house.step_of(keeper)
+        received.append([each.received_at is not None for each in await house.files()])
+    assert received == [[False, False, False], [False, True, False], [False, True, True]]

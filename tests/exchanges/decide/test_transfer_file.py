@@ -118,9 +118,9 @@ def test_results() -> None:
         IDS[0]: Result(Rejected("account-closed", "closed in May")),
         IDS[3]: Result(NotTakenBack("spent")),
     }
-    text = _results(f"{IDS[0]},credited,{HUGE - 1},{LONG[1:]}", f"{IDS[1]},credited,1,", credited=HUGE)
+    text = _results(f"{IDS[0]},credited,{HUGE - 2},{LONG[1:]}", f"{IDS[1]},credited,1,", credited=HUGE - 1)
     assert read_results(NAME, text, ASKED) == {
-        IDS[0]: Result(Credited(HUGE - 1, LONG[1:])),
+        IDS[0]: Result(Credited(HUGE - 2, LONG[1:])),
         IDS[1]: Result(Credited(1)),
     }
 
@@ -150,6 +150,7 @@ def test_words_for_people_are_one_short_line() -> None:
         (_results(f"{IDS[0]},credited,0,x"), "line 2: RESULT,ID"),
         (_results(f"{IDS[0]},credited,{HUGE},x", credited=HUGE), "line 2: RESULT,ID"),
         (_results(f"{IDS[0]},credited,{'9' * 5000},x"), "line 2: RESULT,ID"),
+        (_results(f"{IDS[0]},credited,{HUGE - 1},", f"{IDS[1]},credited,1,", credited=HUGE), f"sum up to {HUGE}"),
         (_results(f"{IDS[0]},credited,1,M\0", credited=1), "line 2: RESULT,ID"),
         (_results(f"{IDS[0]},credited,1,{LONG}", credited=1), "line 2: RESULT,ID"),
         (_results(f"{IDS[0]},credited,1,M,{LONG}", credited=1), "line 2: RESULT,ID"),
@@ -181,6 +182,16 @@ def test_statements() -> None:
     for wrong in ("2,1000", "1,1000"), ("credited,1000", "credited,1001"), ("10:00:00Z", "10:00:00"), ("ENTRY", "LINE"):
         with pytest.raises(FileFault):
             read_statement("skyline", NAME.day, text.replace(*wrong).encode())
+
+
+def test_the_lines_of_a_statement_are_no_more_than_a_row_holds() -> None:
+    at = "2026-11-28T10:00:00Z"
+    lines = f"ENTRY,A,credited,{HUGE - 1},{at}\nENTRY,B,rejected,{HUGE - 1},{at}\n"
+    text = f"HEADER,1,skyline,20261128,x\n{lines}"
+    assert len(read_statement("skyline", NAME.day, f"{text}TRAILER,2,{HUGE - 1}\n".encode()).lines) == 2
+    more = f"{text}ENTRY,C,credited,1,{at}\nTRAILER,3,{HUGE}\n"
+    with pytest.raises(FileFault, match=f"statement.csv: the lines sum up to {HUGE}, which is more than {HUGE - 1}"):
+        read_statement("skyline", NAME.day, more.encode())
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,32 @@ async def test_another_client_is_told_nothing() -> None:
         assert (await sign_in(partner, client_id="other")).status_code == 400
 
 
+@pytest.mark.parametrize(
+    "back",
+    [
+        "http://[",
+        "https:",
+        "app.example",
+        f"{BACK}\r\nset-cookie: a=b",
+        f"{BACK}\t",
+        f" {BACK}",
+        f"{BACK}/\xe4",
+        "",
+        "x:" * 1001,
+    ],
+)
+async def test_nobody_is_sent_to_what_is_no_address(back: str) -> None:
+    async with partner_sim() as partner:
+        answer = await sign_in(partner, redirect_uri=back, login_hint="12345678")
+        assert (answer.status_code, answer.json()["type"]) == (400, "malformed")
+
+
+async def test_a_member_is_sent_back_to_an_app() -> None:
+    async with partner_sim() as partner:
+        answer = await sign_in(partner, redirect_uri="com.example.app:/linked", login_hint="12345678")
+        assert answer.headers["location"].startswith("com.example.app:/linked?code=")
+
+
 async def test_accounts_that_are_closed_or_unknown_are_told_so() -> None:
     async with partner_sim() as partner:
         for number, kind in ((CLOSED, "account-closed"), (UNKNOWN, "account-unknown")):

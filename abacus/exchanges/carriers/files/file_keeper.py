@@ -1,6 +1,7 @@
 """Writes files at their time and reads their answers. One process at a time steps."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Final
@@ -33,6 +34,7 @@ _LOOK_EVERY: Final = timedelta(seconds=5)
 _SOON: Final = timedelta(seconds=1)  # after something was written or read: its answer may be there already
 _AWAY: Final = timedelta(seconds=30)  # after a place was not reached: the others wait for it each time
 _ASIDE: Final = timedelta(minutes=1)  # after a fault that nobody foresaw
+_TURN_S: Final = 30.0  # after which a place has no other file in this step: others wait for it
 _TOGETHER: Final = 500
 _AT_ONCE: Final = 2  # while one waits for the database, the other is thought about
 
@@ -46,7 +48,9 @@ log = structlog.get_logger(__name__)
 
 
 class FileKeeper:
-    """A place that cannot be reached is tried again, and neither it nor any fault of one programme holds up another."""
+    """A place that cannot be reached is tried again, and neither it nor any fault of one programme holds up another. A
+    place that is slow has one file after the other, and others their turn between.
+    """
 
     def __init__(
         self,
@@ -58,6 +62,7 @@ class FileKeeper:
         *,
         is_stopped: Callable[[], Awaitable[bool]],
         within_s: float = WITHIN_S,
+        turn_s: float = _TURN_S,
     ) -> None:
         """`is_stopped` says whether the house was restored and its books are not matched yet: files may be there then
         that it has forgotten. `within_s` limits each call of a place.
@@ -69,7 +74,9 @@ class FileKeeper:
         self._clock = clock
         self._is_stopped = is_stopped
         self._within_s = within_s
+        self._turn_s = turn_s
         self._look_at: dict[str, datetime] = {}
+        self._last: dict[str, str] = {}  # the file that had a turn last, by programme
         self._unbelieved: dict[str, str] = {}  # the digest of results that were read and not believed, by their file
 
     async def step(self, _: Connection) -> int:
@@ -114,9 +121,14 @@ class FileKeeper:
             await self.make(programme, day)
         done, files = 0, await self._rows.still_open(programme.name)
         if files:
+            until, last = time.monotonic() + self._turn_s, self._last.get(programme.name, "")
+            files.sort(key=lambda each: (each.name <= last, each.name))  # those that had no turn, first
             async with open_place(carrier.place, within_s=self._within_s) as place:
                 for each in files:
+                    self._last[programme.name] = each.name
                     done += await self._go_on(programme, place, each)
+                    if time.monotonic() >= until:
+                        break
         return done
 
     async def make(self, programme: Programme, day: date) -> FileRow:
