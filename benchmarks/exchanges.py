@@ -44,6 +44,7 @@ from abacus.platform.encryption import Secrets, new_keyring_text
 from abacus.platform.object_places import Folder
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
 from abacus.platform.settings import Settings
+from abacus.process import look_for_garbage_seldom
 from benchmarks.api import free_port
 from benchmarks.pipeline import worker
 from benchmarks.report import Figure, rate
@@ -162,6 +163,7 @@ class _Watch:
 
 
 async def measure(directory: Path, number: int = EXCHANGES) -> list[Figure]:
+    look_for_garbage_seldom()  # as a worker does
     async with AsyncExitStack() as stack:
         embedded = await stack.enter_async_context(EmbeddedStack(directory, kafka=False))
         settings = Settings(
