@@ -1,4 +1,4 @@
-"""`--turn 2/4`: of the short tests those whose turn it is, so that four changes in a row run them all once."""
+"""`--turn 2/5`: of the short tests those whose turn it is, so that five changes in a row run them all once."""
 
 from argparse import ArgumentTypeError
 from typing import NamedTuple
@@ -19,7 +19,7 @@ def turn(said: str) -> Turn:
     try:
         number, of = map(int, said.split("/"))
     except ValueError:
-        raise ArgumentTypeError(f"{said!r} is no turn such as 2/4") from None
+        raise ArgumentTypeError(f"{said!r} is no turn such as 2/5") from None
     if not 1 <= number <= of:
         raise ArgumentTypeError(f"there is no turn {number} of {of}")
     return Turn(number, of)
