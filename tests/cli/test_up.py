@@ -202,7 +202,8 @@ async def test_up_can_be_stopped_while_it_still_starts() -> None:
             told: list[str] = []
             async with asyncio.timeout(60):
                 while "waiting for" not in (line := (await process.stderr.readline()).decode()):
-                    told.append(line.partition(" s  ")[2].strip())
+                    assert line, f"it ended with {await process.wait()}: {told}"
+                    told.append(line.partition(" s  ")[2].strip() or line)
             assert told[0] == "using Kafka at 127.0.0.1:1, as ABACUS_KAFKA_BOOTSTRAP says"
             order = [
                 told.index(each)

@@ -1,7 +1,8 @@
 """Ports of this machine that nobody listens on."""
 
-import socket
 from contextlib import ExitStack
+
+from abacus.cli.house.free_ports import on_any_port
 
 
 def free_port() -> int:
@@ -12,5 +13,5 @@ def free_port() -> int:
 def free_ports(number: int) -> list[int]:
     """So many different ports: they are held together, and then let go."""
     with ExitStack() as held:
-        listeners = [held.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(number)]
+        listeners = [held.enter_context(on_any_port("127.0.0.1")) for _ in range(number)]
         return [int(each.getsockname()[1]) for each in listeners]
