@@ -73,7 +73,7 @@ _PROBLEMS: Final[Mapping[LinkFault, str]] = {
 
 
 class SignInAsk(BaseModel):
-    """The member signs in at the partner, which sends it back to `redirect_uri`, one of those of the programme."""
+    """The member signs in at the partner, and comes back to `redirect_uri`. The programme names that address."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -245,7 +245,7 @@ class Exchanger:
         await write(connection, leased)
 
     async def _version(self, programme: str, version: int) -> Programme | None:
-        """None of one that a restored house has lost: its exchanges wait. Raises `Unavailable`."""
+        """None where a restored house has lost the version: its exchanges wait. Raises `Unavailable`."""
         try:
             return await self._version_of(programme, version)
         except Unavailable as error:

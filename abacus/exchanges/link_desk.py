@@ -313,7 +313,7 @@ def _owner(member_id: str) -> str:
 
 
 def _is_done(link: Link) -> bool:
-    """Whether it was verified before. Raises `LinkRefused` for one that has ended."""
+    """Whether the link is verified already. Raises `LinkRefused` where the link has ended."""
     if not link.is_open:
         raise LinkRefused(LinkFault.NO_LINK, f"the link with {link.shown} is {link.state}; ask for another one")
     return link.verified_at is not None

@@ -11,7 +11,8 @@ from uuid import UUID
 import structlog
 
 from abacus.core.clock import Clock
-from abacus.core.errors import LineStopped, Refused, Unavailable
+from abacus.core.errors import Refused, Unavailable
+from abacus.exchanges.alone import alone
 from abacus.exchanges.books.desk import BooksDesk
 from abacus.exchanges.decide.caps import Use, uses_of
 from abacus.exchanges.decide.exchange import Exchange, Turn
@@ -81,18 +82,8 @@ class Recovery:
             for day in days_to_match(programme, timeline.restored_to, self._clock.now()):
                 if self._again_at.get((programme.name, day), self._clock.now()) <= self._clock.now():
                     self._again_at[programme.name, day] = self._clock.now() + _AGAIN
-                    done += await self._alone(programme, self._match(programme, day))
+                    done += await alone(programme.name, self._match(programme, day))
         return done
-
-    async def _alone(self, programme: Programme, doing: Awaitable[int]) -> int:
-        """Others are gone on with, whatever comes of it."""
-        try:
-            return await doing
-        except (Unavailable, LineStopped):
-            raise
-        except Exception:
-            log.exception("the exchanges of a programme could not be matched", programme=programme.name)
-            return 0
 
     async def _match(self, programme: Programme, day: date) -> int:
         port = self._port_of(programme)
@@ -104,7 +95,7 @@ class Recovery:
             return 0
         for line, found in recalled:
             if found is not None:
-                await self._alone(programme, self._recover(programme, line, found))
+                await alone(programme.name, self._recover(programme, line, found))
         await self._desk.match(programme, statement)
         return 1
 

@@ -1,4 +1,4 @@
-"""Members for whom a partner's points come in, found by the links of their accounts."""
+"""Finds the member for whom a partner brings points in: by the link of the account."""
 
 from collections.abc import Awaitable
 from typing import Protocol

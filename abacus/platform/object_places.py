@@ -220,7 +220,7 @@ class _Bucket:
 
 
 async def _read_chunk(body: Any, content: bytearray) -> bool:
-    """Whether the body is over. A chunk is whole, so that one that drips is not waited for."""
+    """Reads a whole chunk, or all that is left. True at the end of the body."""
     until = len(content) + _CHUNK_BYTES
     while len(content) < until:
         if not (part := await body.read(until - len(content))):

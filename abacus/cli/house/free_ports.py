@@ -20,7 +20,7 @@ _LISTENERS: Final = {
     "console_port": "console_host",
     "health_port": "api_host",
 }
-# Linux' first port of those that it gives to outgoing connections.
+# Linux says here which ports outgoing connections are given; the first number is the lowest.
 _GIVEN: Final = Path("/proc/sys/net/ipv4/ip_local_port_range")
 _GIVEN_FROM: Final = 32_768
 _LOWEST: Final = 20_000

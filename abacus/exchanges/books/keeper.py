@@ -7,8 +7,9 @@ from typing import Final
 import structlog
 
 from abacus.core.clock import Clock
-from abacus.core.errors import LineStopped, Refused, Unavailable
+from abacus.core.errors import Refused, Unavailable
 from abacus.core.sources import CLOCK
+from abacus.exchanges.alone import alone
 from abacus.exchanges.books.desk import BooksDesk
 from abacus.exchanges.decide.matching import Break, BreakKind, end_of
 from abacus.exchanges.decide.programme import Programme
@@ -47,25 +48,15 @@ class BooksKeeper:
         """Returns how many statements were read and months billed. Raises `Unavailable` while the database is away."""
         done = 0
         for each in await self._programmes():
-            done += await self._alone(each, self._bill(each))
-            done += await self._alone(each, self._check_paid(each))
-            done += await self._alone(each, self._read_due(each))
+            done += await alone(each.name, self._bill(each))
+            done += await alone(each.name, self._check_paid(each))
+            done += await alone(each.name, self._read_due(each))
         return done
-
-    async def _alone(self, programme: Programme, doing: Awaitable[int]) -> int:
-        """Others are gone on with, whatever comes of it."""
-        try:
-            return await doing
-        except (Unavailable, LineStopped):
-            raise
-        except Exception:
-            log.exception("the books of a programme could not be kept", programme=programme.name)
-            return 0
 
     async def _read_due(self, programme: Programme) -> int:
         done = 0
         for day in await self._due(programme):
-            done += await self._alone(programme, self._read(programme, day))
+            done += await alone(programme.name, self._read(programme, day))
         return done
 
     async def _due(self, programme: Programme) -> list[date]:

@@ -21,7 +21,7 @@ from abacus.platform.reading.types import Meaning, Route, Value
 Part = TypeVar("Part", bound="tuple[Meaning, ...]")
 Place = TypeVar("Place", bound="tuple[Meaning, ...]")
 
-# Adds the values of these parts to those that are found, and returns why it has not added all.
+# Reads these parts, and adds their values to the mapping. Returns the failure that kept some parts from it.
 Compute: TypeAlias = Callable[[Sequence[Part], dict[Part, Value]], Awaitable[Unavailable | None]]
 
 _NOTHING_SHARED: Final = NothingShared()

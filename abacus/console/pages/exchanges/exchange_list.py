@@ -1,5 +1,5 @@
-"""Exchanges that have not ended: how many and since when, which need a person, and all of them by age. And those of a
-programme that have ended, the newest first.
+"""Lists of exchanges. The open ones: how many, since when, and which need a person. The ended ones of a programme: the
+newest first.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,7 @@
 """The work of the journeyer: members come in by events, wait, are given things, and leave, each of it once."""
 
 import asyncio
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -191,8 +192,9 @@ class _Late(Work):
         orders = [self.order(who, "mart") for who in _LATE_ONES]
         await self.produce(*orders, orders[0])
 
+    @abstractmethod
     def document(self) -> dict[str, Any]:
-        raise NotImplementedError
+        """The journey, without its name."""
 
     def risky(self, vertical: str) -> dict[str, Any]:
         """The rule of which the service tells."""
