@@ -151,14 +151,14 @@ def _figures(runs: _Runs) -> list[Figure]:
             f"… so many that the process is busy {_LOAD:.0%} of the time",
             f"{rate(loaded.load.per_s, 'requests')}, p99 {loaded.load.p99_ms:.1f} ms",
             f"busy {loaded.busy:.0%} of the time: {loaded.cpu_us:.0f} µs of CPU each",
-            f"p99 < {WANTED_P99_MS} ms",
-            loaded.load.p99_ms < WANTED_P99_MS,
         ),
         Figure(
             f"… at {_PACED:.0%} of what a core answers to {CALLERS} callers",
             f"{rate(steady.load.per_s, 'requests')}, p99 {steady.load.p99_ms:.1f} ms",
             f"the process is busy {steady.busy:.0%} of the time: {steady.cpu_us:.0f} µs of CPU each; the callers"
             f" themselves are late by {steady.load.late_p99_ms:.1f} ms",
+            f"p99 < {WANTED_P99_MS} ms",
+            steady.load.p99_ms < WANTED_P99_MS,
         ),
         Figure(
             f"… at {_CALM:.0%}",
