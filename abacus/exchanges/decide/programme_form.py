@@ -10,15 +10,12 @@ from abacus.documents.form.types import (
     Amount,
     Branch,
     Choices,
-    Clock,
     Field,
-    Flag,
     Form,
     Group,
     Length,
     OneOf,
     Pick,
-    Rows,
     Rule,
     Side,
     Text,
@@ -26,8 +23,9 @@ from abacus.documents.form.types import (
     options,
 )
 from abacus.documents.form.zones import ZONES, zone_options
+from abacus.exchanges.decide.partner_form import CARRIER, SIGN_IN
 from abacus.exchanges.decide.programme import SIDES
-from abacus.exchanges.decide.programme_reader import MAX_RATIO, MOST_REDIRECTS
+from abacus.exchanges.decide.programme_reader import MAX_RATIO
 from abacus.exchanges.decide.publications import ExchangePublications
 from abacus.pricing.decide.likely import likely_values
 from abacus.signals.facts.decide.counter_sides import COUNTER
@@ -78,106 +76,6 @@ def _terms(giver: str, taker: str, price: str, *more: Field) -> Group:
     )
 
 
-_CARRIER: Final = Group(
-    [
-        OneOf(
-            "way",
-            "How both houses talk",
-            [
-                Branch(
-                    "by HTTP",
-                    [
-                        Field(
-                            name="url",
-                            sort=Text(),
-                            label="Address",
-                            help="https, and of the public internet; the paths of the contract come behind it.",
-                            required=True,
-                            says="{}",
-                        ),
-                        Field(
-                            name="remembers_refusals",
-                            sort=Flag(),
-                            label="Remembers refusals",
-                            help="As its conformance report says. If not, a refusal is cancelled before points are "
-                            "given back.",
-                            usual="Yes.",
-                        ),
-                    ],
-                ),
-                Branch(
-                    "by files",
-                    [
-                        Field(
-                            name="place",
-                            sort=Text(),
-                            label="Place",
-                            help="A folder, or s3://bucket/prefix.",
-                            required=True,
-                            says="files in {}",
-                        ),
-                        Field(
-                            name="cut_off",
-                            sort=Clock(),
-                            label="Closed at",
-                            help="By the time zone above.",
-                            required=True,
-                            says="closed at {}",
-                        ),
-                    ],
-                ),
-            ],
-        )
-    ]
-)
-_SIGN_IN: Final = Group(
-    [
-        Field(
-            name="authorize_url",
-            sort=Text(),
-            label="Where members sign in",
-            help="https, as all these addresses.",
-            required=True,
-            says="at {}",
-        ),
-        Field(
-            name="token_url", sort=Text(), label="Where codes become tokens", required=True, says="with tokens from {}"
-        ),
-        Field(
-            name="account_url",
-            sort=Text(),
-            label="Which account it is",
-            help="It is asked with the token, and tells number and holder.",
-            required=True,
-            says="and accounts from {}",
-        ),
-        Field(
-            name="client_id",
-            sort=Text(),
-            label="Client",
-            help="The house's id at the partner. Its secret is kept by abacus exchanges client-secret.",
-            required=True,
-            says="as {}",
-        ),
-        Field(
-            name="redirect_uris",
-            sort=Rows(Text(), "address", MOST_REDIRECTS),
-            label="Back to",
-            help="Addresses of the apps, as they are registered at the partner.",
-            required=True,
-            says="back to {}",
-        ),
-        Field(name="scope", sort=Text(), label="Scope", usual="None is asked for.", says="with the scope {}"),
-        Field(
-            name="issuer",
-            sort=Text(),
-            label="Issuer",
-            help="With it the partner has to say it beside the code.",
-            usual="Not looked at.",
-            says="issued by {}",
-        ),
-    ]
-)
 _MONEY: Final = Group(
     [
         Field(name="currency", sort=Text(pattern="[A-Z]{3}"), label="Currency", required=True, says="in {}"),
@@ -347,7 +245,7 @@ PROGRAMME_FORM: Final = Form(
         ),
         Field(
             name="carrier",
-            sort=_CARRIER,
+            sort=CARRIER,
             label="Carrier",
             required=True,
             begins="carried by",
@@ -355,7 +253,7 @@ PROGRAMME_FORM: Final = Form(
         ),
         Field(
             name="oauth",
-            sort=_SIGN_IN,
+            sort=SIGN_IN,
             label="Members sign in at the partner",
             help="By OAuth: a sign-in links the account.",
             usual="An account is linked by its number alone.",
