@@ -19,7 +19,7 @@ from abacus.signals.rules.decide.document import rule_document
 from benchmarks.api import request
 from benchmarks.callers import entered_partner
 from benchmarks.offer_examples import COUNTRY, INVITED_TO, offers
-from benchmarks.offer_process import InProcess, Served, asked_in_process, offer_process
+from benchmarks.offer_process import InProcess, Served, asked_in_process, core_left_free, offer_process
 from benchmarks.offer_questions import LISTED, bodies
 from benchmarks.report import Figure, rate
 
@@ -80,6 +80,7 @@ async def measure(
     directory: Path, number: int = OFFERS, members: int = MEMBERS, seconds: float = SECONDS
 ) -> list[Figure]:
     async with AsyncExitStack() as stack:
+        core = stack.enter_context(core_left_free())
         embedded = await stack.enter_async_context(EmbeddedStack(directory, kafka=False))
         settings = Settings(database_url=embedded.database_url, sqs_endpoint_url=embedded.sqs_endpoint_url)
         await make_ready(settings)
@@ -89,18 +90,18 @@ async def measure(
         await pool.execute(_ENTER, members)
         await pool.execute(_INVITE, members, number, INVITED_TO)
         await put_in_force(pool, FEW)
-        await pool.execute("vacuum analyze account")
-        await pool.execute("vacuum analyze offer_invitation")
+        await _settle(pool)
         asked, listed = _requests(key, members, 1), _requests(key, members, LISTED)
-        async with offer_process(settings) as few:
+        async with offer_process(settings, core=core) as few:
             await few.serve(asked, CALLERS, seconds / 2)
             with_few = await few.serve(asked, CALLERS, seconds)
         await pool.execute(_CLEAR)
         await put_in_force(pool, number)
-        async with offer_process(settings, ("benchmarks.offers_by_framework",)) as plain:
+        await _settle(pool)
+        async with offer_process(settings, ("benchmarks.offers_by_framework",), core=core) as plain:
             await plain.serve(asked, CALLERS, seconds / 2)
             by_framework = await plain.serve(asked, CALLERS, seconds)
-        async with offer_process(settings) as asking:
+        async with offer_process(settings, core=core) as asking:
             await asking.serve(asked, CALLERS, seconds / 2)
             hot = await asking.serve(asked, CALLERS, seconds)
             listing = await asking.serve(listed, CALLERS, seconds)
@@ -218,6 +219,13 @@ async def put_these_in_force(pool: Pool, made: Iterable[Offer]) -> None:
         )
     await pool.execute("vacuum analyze offer")
     await pool.execute("vacuum analyze offer_number")
+
+
+async def _settle(pool: Pool) -> None:
+    """What was entered is written down and tidied now: else the server does so beside what is measured."""
+    for table in ("account", "offer_invitation", "offer", "offer_number"):
+        await pool.execute(f"vacuum (freeze, analyze) {table}")
+    await pool.execute("checkpoint")
 
 
 def _requests(key: str, members: int, items: int) -> Iterator[bytes]:

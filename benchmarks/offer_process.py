@@ -1,13 +1,14 @@
-"""The process that answers for offers, and the processor time that its requests took. Callers and Postgres are beside
-it on the machine.
+"""The process that answers for offers, and the processor time that its requests took. It has a core of its own where
+the system lets us give it one; callers and Postgres have the others.
 """
 
 import asyncio
 import json
+import os
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import NamedTuple
 
 import psutil
@@ -73,13 +74,33 @@ class OfferProcess(NamedTuple):
         return float(times.user + times.system)
 
 
+@contextmanager
+def core_left_free() -> Iterator[int | None]:
+    """We, and what we start, have all cores but this one. None where there is one core, or the system has no such
+    call.
+    """
+    if not hasattr(os, "sched_setaffinity"):
+        yield None
+        return
+    cores = os.sched_getaffinity(0)
+    free = max(cores) if len(cores) > 1 else None
+    os.sched_setaffinity(0, cores - {free})
+    try:
+        yield free
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
 @asynccontextmanager
 async def offer_process(
-    settings: Settings, module: Sequence[str] = ("abacus", "worker")
+    settings: Settings, module: Sequence[str] = ("abacus", "worker"), *, core: int | None = None
 ) -> AsyncIterator[OfferProcess]:
+    """It runs on this core, where one is named."""
     port = free_port()
     began, name = time.perf_counter(), "offers" if module[0] == "abacus" else ""
     async with worker(name, settings.model_copy(update={"offers_port": port}), module=module) as process:
+        if core is not None:
+            os.sched_setaffinity(process.pid, {core})
         await is_up(port)
         yield OfferProcess(psutil.Process(process.pid), port, time.perf_counter() - began)
 
