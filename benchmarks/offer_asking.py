@@ -105,7 +105,7 @@ async def measure(
             await asking.serve(asked, CALLERS, seconds / 2)
             hot = await asking.serve(asked, CALLERS, seconds)
             listing = await asking.serve(listed, CALLERS, seconds)
-            steady = await asking.paced(asked, _PACED * hot.per_core, seconds)
+            steady = await asking.paced(asked, _PACED * hot.per_core, 3 * seconds)
             calm = await asking.paced(asked, _CALM * hot.per_core, seconds)
             loaded = await asking.paced(asked, _LOAD * calm.per_core, seconds)
             memory = asking.process.memory_info().rss
