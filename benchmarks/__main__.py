@@ -63,6 +63,7 @@ from benchmarks import (
     rewards,
     scaling,
     segments,
+    server_settings,
     shared_categories,
     singly,
     slices,
@@ -146,6 +147,7 @@ PARTS: Final[Parts] = {
     "scaling": lambda _, chosen: uvloop.run(scaling.measure(chosen.accounts)),
     "adversity": lambda _, chosen: uvloop.run(adversity.measure(chosen.accounts)),
     "profile": lambda directory, chosen: uvloop.run(profile.measure(directory, chosen.accounts)),
+    "server-settings": lambda directory, _: uvloop.run(server_settings.measure(directory)),
     "growth": lambda _, chosen: uvloop.run(growth.measure(chosen.grown_accounts, chosen.grown_transfers)),
     "reports": lambda directory, _: uvloop.run(reports.measure(directory)),
 }
@@ -162,6 +164,7 @@ _ONLY_ASKED_FOR: Final = {
         "profile",
         "relays",
         "reports",
+        "server-settings",
         "slices",
     ),
 }

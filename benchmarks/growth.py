@@ -138,12 +138,12 @@ async def _ledger(services: Settings, size: Size) -> AsyncIterator[str]:
     async with own_database(services) as settings:
         url, began = settings.required("database_url"), time.monotonic()
         async with ledger_pool(url, 1, owner=True) as owner:
-            await _fill(owner, size)
+            await fill(owner, size)
         print(f"  {size}: filled in {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
         yield url
 
 
-async def _fill(owner: Pool, size: Size) -> None:
+async def fill(owner: Pool, size: Size) -> None:
     each = size.transfers // size.accounts
     await owner.execute(_ACCOUNTS, size.accounts, each, timeout=LONG_S)
     if each:

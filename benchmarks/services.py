@@ -5,7 +5,7 @@ import signal
 import socket
 import tempfile
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -29,6 +29,7 @@ from localstack.running import running_services
 from localstack.services import (
     ELASTICMQ_LIGHTLY,
     HOST,
+    POSTGRES_OF_A_LEDGER,
     SERVICES,
     Ports,
     Service,
@@ -62,10 +63,10 @@ async def real_services() -> AsyncIterator[Settings]:
 
 
 @asynccontextmanager
-async def postgres_alone(directory: Path) -> AsyncIterator[str]:
+async def postgres_alone(directory: Path, settings: Mapping[str, str] = POSTGRES_OF_A_LEDGER) -> AsyncIterator[str]:
     """The address of a Postgres of our own, as `make services` runs it, and without the other two."""
-    daemon = Daemon("postgres", directory, signal.SIGINT)
-    async with _own(Service(daemon, ("postgres",), start_postgres, use_postgres)) as ports:
+    daemon, start = Daemon("postgres", directory, signal.SIGINT), partial(start_postgres, tuned=settings)
+    async with _own(Service(daemon, ("postgres",), start, use_postgres)) as ports:
         yield ports.database_url
 
 

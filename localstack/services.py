@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import subprocess
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -68,7 +68,7 @@ pekko.actor.default-dispatcher.fork-join-executor {{ parallelism-min = 1, parall
 
 # Room for the indexes that every posting looks into, and seldom a checkpoint: after one, each page is logged whole when
 # it is first changed.
-POSTGRES_OF_A_LEDGER: Final = {
+POSTGRES_OF_A_LEDGER: Final[dict[str, str]] = {
     "shared_buffers": "1GB",
     "max_wal_size": "8GB",
     "checkpoint_timeout": "15min",
@@ -150,10 +150,10 @@ async def use_elasticmq(ports: Ports) -> None:
             await client.list_queues()
 
 
-def start_postgres(daemon: Daemon, ports: Ports) -> None:
+def start_postgres(daemon: Daemon, ports: Ports, *, tuned: Mapping[str, str] = POSTGRES_OF_A_LEDGER) -> None:
     cluster = postgres_cluster(daemon.home / "cluster", durable=True, programs=distribution_postgres())
     cluster.prepare()
-    settings = SETTINGS | POSTGRES_OF_A_LEDGER | {"port": str(ports.postgres), "listen_addresses": HOST}
+    settings = {**SETTINGS, **tuned, "port": str(ports.postgres), "listen_addresses": HOST}
     command = [cluster.program("postgres"), "-D", str(cluster.directory)]
     command += [f"--{name}={value}" for name, value in settings.items()]
     account = cluster.account

@@ -6,6 +6,7 @@ COMMANDS: Final = {
     "up": "up:up",
     "worker": "worker:worker",
     "status": "status:status",
+    "doctor": "doctor:doctor",
     "pulse": "pulse:pulse",
     "settings": "settings:settings",
     "queues": "queues:app",
