@@ -219,7 +219,7 @@ def _nothing(_: Transfer) -> None:
 
 async def _keys(connection: Connection, sight: Sight, part: Keys, seed: int) -> Findings:
     here = f"""
-        from claim c
+        from claim_{part.generation} c
         where {part.span.where("c")} and c.ctid >= '({part.first_page},0)' and c.ctid < '({part.beyond},0)'
     """
     query = Statement(f"select count(*), coalesce(sum({_number('c.key', 'c', seed)}), 0) {here}")

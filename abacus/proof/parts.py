@@ -39,12 +39,13 @@ class Members(NamedTuple):
 
 
 class Keys(NamedTuple):
-    """The claims of these members that lie in these pages of a slice; `are_entered` in the register of keys, where
-    there are several slices.
+    """The claims of these members that lie in these pages of a generation of a slice; `are_entered` in the register of
+    keys, where there are several slices.
     """
 
     span: Span
     number: int
+    generation: int
     first_page: int
     beyond: int
     are_entered: bool

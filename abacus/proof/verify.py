@@ -32,18 +32,25 @@ _A_DAY_S: Final = 86_400  # only the person who verifies waits for a search for 
 
 
 class _Sizes(NamedTuple):
-    """About how many transfers there are in a slice, and how many pages two of its tables have."""
+    """About how many transfers there are in a slice, and how many pages its accounts have, and the keys of each
+    generation.
+    """
 
     transfers: int
-    key_pages: int
     account_pages: int
+    key_pages: Mapping[int, int]
+
+    @property
+    def all_key_pages(self) -> int:
+        return sum(self.key_pages.values())
 
 
-_SIZES: Final = Statement("""
+_GENERATIONS: Final = "select number from generation order by number"
+_ROWS_AND_PAGES: Final = Statement("""
 select (select greatest(reltuples, 0)::bigint from pg_class where oid = :transfer::text::regclass) as transfers,
-    pg_relation_size(:claim::text::regclass) / current_setting('block_size')::int as key_pages,
-    pg_relation_size(:account::text::regclass) / current_setting('block_size')::int as account_pages
+    pg_relation_size(:claim::text::regclass) / current_setting('block_size')::int as key_pages
 """)
+_PAGES: Final = Statement("select pg_relation_size(:name::text::regclass) / current_setting('block_size')::int")
 
 
 class _OddKey(NamedTuple):
@@ -100,7 +107,7 @@ _LARGE: Final = PartSize()
 async def is_worth_helping(pool: Pool, from_pages: int = _PAGES_FOR_HELPERS) -> bool:
     """Whether the ledger is so large that several processes verify it sooner than one. Raises `Unavailable`."""
     async with one_moment(pool) as sight:
-        return sum([(await _sizes(sight, number)).key_pages for number in sight.numbers]) >= from_pages
+        return sum([(await _sizes(sight, number)).all_key_pages for number in sight.numbers]) >= from_pages
 
 
 async def verify(
@@ -158,8 +165,14 @@ async def _examine_here(sight: Sight, parts: Sequence[Part], by: By) -> AsyncIte
 async def _sizes(sight: Sight, number: int) -> _Sizes:
     """Of a slice, by the tables that have its rows themselves."""
     ledger = await sight.ledger(number)
-    names = await having_rows(ledger, ("transfer", "claim", "account"))
-    return _Sizes(*await ledger.fetchrow(*_SIZES(**names)))
+    accounts = (await having_rows(ledger, ("account",)))["account"]
+    transfers, key_pages = 0, dict[int, int]()
+    for generation in [row["number"] for row in await ledger.fetch(_GENERATIONS)]:
+        leaves = f"transfer_{generation}", f"claim_{generation}"
+        names = await having_rows(ledger, leaves)
+        of_it, pages = await ledger.fetchrow(*_ROWS_AND_PAGES(transfer=names[leaves[0]], claim=names[leaves[1]]))
+        transfers, key_pages[generation] = transfers + of_it, pages
+    return _Sizes(transfers, await ledger.fetchval(*_PAGES(name=accounts)), key_pages)
 
 
 async def _parts(
@@ -176,9 +189,10 @@ async def _parts(
     if span == EVERYBODY:
         parts += [House(), *await parts_of_log(sight.shared)]
     parts += [
-        Keys(span, number, first, min(first + size.pages, each.key_pages), has_several)
+        Keys(span, number, generation, first, min(first + size.pages, pages), has_several)
         for number, each in enumerate(sizes)
-        for first in range(0, each.key_pages, size.pages)
+        for generation, pages in each.key_pages.items()
+        for first in range(0, pages, size.pages)
     ]
     if has_several and span == EVERYBODY:
         parts += [Places(number, table) for number in sight.numbers for table in CUT]

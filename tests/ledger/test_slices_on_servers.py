@@ -25,6 +25,7 @@ from abacus.ledger.store.allowances import awarded, lock
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.rows import lock_accounts
+from abacus.ledger.store.turns import begin_posting
 from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.port import Status
@@ -152,7 +153,7 @@ async def test_a_slice_stays_where_it_is_until_whoever_has_its_turn_is_done(
         source = next(each.address for each in await placement.placed() if each.schema == schema)
         target = next(each for each in await placement.servers() if each != source)
         async with pool.acquire(schema=schema, near=near) as connection, connection.transaction():
-            await lock_accounts(connection, [(MEMBERS[0], "GRP")])
+            await lock_accounts(connection, await begin_posting(connection), [(MEMBERS[0], "GRP")])
             moving = asyncio.create_task(placement.move(schema, target, blocking=True))
             await waiting(pool, moving)
         await moving

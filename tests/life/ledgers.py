@@ -14,6 +14,7 @@ from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.read import ACCOUNT_COLUMNS, TRANSFER_COLUMNS, LedgerReader
 from abacus.ledger.store.rows import in_a_transaction, lock_accounts, write
+from abacus.ledger.store.turns import begin_posting
 from abacus.ledger.types.account import NO_HASH, Account, AccountId
 from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.movement import Moved, Movement
@@ -124,7 +125,7 @@ class LivingOnPostgres:
 
     async def lapse(self, id_: AccountId, end: MonthEnd) -> None:
         async def work(connection: Connection) -> None:
-            locked = await lock_accounts(connection, [id_])
+            locked = await lock_accounts(connection, await begin_posting(connection), [id_])
             accounts = await with_lots(connection, locked.accounts)
             change = lapse(accounts[id_], end, self._clock.now()) if accounts else None
             claim = _claim(id_, end, change)
@@ -139,7 +140,7 @@ class LivingOnPostgres:
         staged = Staged(1, ORIGIN.key(opening), opening)
 
         async def work(connection: Connection) -> None:
-            locked = await lock_accounts(connection, [staged.account])
+            locked = await lock_accounts(connection, await begin_posting(connection), [staged.account])
             openings = open_all([(staged, facts_of(opening))], locked.accounts, ORIGIN, self._clock.now())
             await write(connection, locked, openings.accounts, openings.claims, openings.transfers, whole=True)
 

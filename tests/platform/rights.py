@@ -100,6 +100,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "exchange_timeline": "select, insert, update(timeline seen_at restored_to noticed_at by)",
     "exchange_turn": "select, insert",
     "exchange_use": "select, insert, update(points)",
+    "generation": "select",
     "hold": "select, insert, update(status settled_seq)",
     "journal_accounts": "select, insert",
     "journey": "select, insert, update(status changed_at changed_by approved_by approved_at reason)",
@@ -113,6 +114,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "journey_deed_aside": "select, insert, delete",
     "journey_entry_aside": "select, insert, delete, update(due_at fault set_aside_at tries version)",
     "journey_trail": "select, insert",
+    "key_filter": "select, insert, delete",
     "key_slice": "select, insert",
     "limit_pot": "select, insert, update(runs points cost)",
     "limit_slot": "select, insert, update(version runs points cost)",
@@ -263,13 +265,13 @@ select c.relname::text as table, a.attname::text as column, p.privilege,
     has_column_privilege($1, c.oid, a.attnum, p.privilege) as may
 from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
 cross join (values ('select'), ('insert'), ('update')) as p (privilege)
-where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S') and {_OURS}
+where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S') and not c.relispartition and {_OURS}
 order by c.relname, a.attnum
 """
 _TABLES: Final = f"""
 select c.relname::text as table, p.privilege from pg_class c
 cross join (values ('delete'), ('truncate'), ('references'), ('trigger')) as p (privilege)
-where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f')
+where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition
     and {_OURS} and has_table_privilege($1, c.oid, p.privilege)
 """
 _FUNCTIONS: Final = """

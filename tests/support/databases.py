@@ -39,7 +39,7 @@ exists (select from watched_by_tests.change)
 """
 
 _TABLES: Final = """
-from pg_class where relkind = 'r' and oid >= 16384 and relname not in ('alembic_version', 'slice', 'head')
+from pg_class where relkind = 'r' and oid >= 16384 and relname not in ('alembic_version', 'slice', 'head', 'generation')
     and relnamespace <> 'watched_by_tests'::regnamespace
 """
 

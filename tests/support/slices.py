@@ -32,9 +32,12 @@ def of_parts(change: str) -> str:
 
 _COLUMNS: Final = """
 select quote_ident(a.attname) as name, pg_get_expr(d.adbin, d.adrelid) as default,
-    a.attnum = any(i.indkey) as is_key
+    exists (
+        select from pg_index i join pg_attribute k on k.attrelid = i.indrelid and k.attnum = any(i.indkey)
+        where i.indrelid = coalesce(to_regclass($1 || '_1'), $1::text::regclass) and i.indisprimary
+            and k.attname = a.attname
+    ) as is_key
 from pg_attribute a
-join pg_index i on i.indrelid = a.attrelid and i.indisprimary
 left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
 where a.attrelid = $1::text::regclass and a.attnum > 0 and not a.attisdropped
 order by a.attnum

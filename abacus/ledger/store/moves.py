@@ -14,13 +14,15 @@ from abacus.ledger.decide.partner_spending import partner_counted, partners_coun
 from abacus.ledger.decide.reversal import Original
 from abacus.ledger.store.alone import lock_moved_alone, write_moved_alone
 from abacus.ledger.store.budgets import Budgets, Whole
+from abacus.ledger.store.claimed_keys import ClaimedKeys
 from abacus.ledger.store.deeds import are_noted, note_deeds
 from abacus.ledger.store.history import original_of, with_cursor_moved, with_lots
 from abacus.ledger.store.holds import read_hold
 from abacus.ledger.store.newcomers import refused_newcomers
 from abacus.ledger.store.partner_limits import lock_standing, write_use
-from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
+from abacus.ledger.store.rows import in_a_transaction, lock_accounts, write
 from abacus.ledger.store.slices import SliceRounds
+from abacus.ledger.store.turns import begin_posting
 from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.movement import Capture, Declined, Hold, Moved, Movement, Release, Reversal
 from abacus.ledger.types.port import Claim, Status
@@ -61,6 +63,7 @@ class PostgresMoves:
     def __init__(self, pool: Pool, clock: Clock) -> None:
         self._pool = pool
         self._clock = clock
+        self._claimed = ClaimedKeys()
         self._budgets = Budgets(pool, clock, partner_counted, _waits)
         self._rounds = SliceRounds(pool, _keys_of, self._move_in, _waits)
 
@@ -105,8 +108,9 @@ class PostgresMoves:
         moved_alone = await lock_moved_alone(connection, movements, self._clock.now())
         partners = partners_counted(movements)
         standing = await lock_standing(connection, partners, whole, self._clock.now()) if partners else NOBODY
-        locked = await lock_accounts(connection, sorted(set(map(account_of, movements))))
-        earlier = await claimed(connection, {movement.key for movement in movements})
+        turn = await begin_posting(connection)
+        locked = await lock_accounts(connection, turn, sorted(set(map(account_of, movements))))
+        earlier = await self._claimed.among(connection, turn, {movement.key for movement in movements})
         earlier |= elsewhere
         new = [movement for movement in movements if movement.key not in earlier]
         books = await _books(connection, new, locked.accounts)

@@ -9,12 +9,14 @@ from abacus.core.sources import partner_of
 from abacus.ledger.decide.allowance import NOBODY, partners_of
 from abacus.ledger.decide.batch import accounts_touched, keys_of, plan
 from abacus.ledger.store.budgets import Budgets, Whole
+from abacus.ledger.store.claimed_keys import ClaimedKeys
 from abacus.ledger.store.history import with_modes_changed
 from abacus.ledger.store.newcomers import refused_newcomers
 from abacus.ledger.store.partner_awards import register_missing
 from abacus.ledger.store.partner_limits import lock_standing, write_rejections, write_use
-from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
+from abacus.ledger.store.rows import in_a_transaction, lock_accounts, write
 from abacus.ledger.store.slices import SliceRounds
+from abacus.ledger.store.turns import begin_posting
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.port import AwardOutcome, Claim, Status
@@ -28,6 +30,7 @@ class PostgresLedger:
     def __init__(self, pool: Pool, clock: Clock) -> None:
         self._pool = pool
         self._clock = clock
+        self._claimed = ClaimedKeys()
         self._budgets = Budgets(pool, clock, lambda award: partner_of(award.source), _waits)
         self._rounds = SliceRounds(pool, _keys_of, self._post_in, _waits)
 
@@ -58,10 +61,11 @@ class PostgresLedger:
         partners = partners_of(awards)
         # Under their lock and before any other look: a key that another batch has claimed by now must not be rejected.
         standing = await lock_standing(connection, partners, whole, self._clock.now()) if partners else NOBODY
-        earlier = await claimed(connection, keys_of(awards, chain.from_iterable(partners.values())))
+        turn = await begin_posting(connection)
+        earlier = await self._claimed.among(connection, turn, keys_of(awards, chain.from_iterable(partners.values())))
         earlier |= elsewhere
         touched = accounts_touched(awards, earlier)
-        locked = await lock_accounts(connection, list(touched))
+        locked = await lock_accounts(connection, turn, list(touched))
         accounts = locked.accounts
         refused = await refused_newcomers(connection, touched, accounts)
         for id_, country in touched.items():

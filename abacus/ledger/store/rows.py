@@ -1,5 +1,7 @@
 """The statements that every change of the ledger is made of: accounts locked, keys claimed, rows written.
 
+A transaction begins with its turn (`turns.py`), which says in which generation its rows lie.
+
 Every writer takes its locks in one order, so two writers cannot wait for each other: the allowances of partners, then
 accounts that exist, then keys, then accounts to be opened, each sorted. Accounts come before keys because a claim holds
 the `seq` of its transfer and is never updated: the number has to be known when the key is claimed. A batch whose key or
@@ -12,7 +14,7 @@ transaction's place in its slice, because the writers of a slice take turns: doc
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
@@ -21,13 +23,13 @@ import asyncpg
 from abacus.core.backoff import Backoff
 from abacus.ledger.decide.lots import Draw
 from abacus.ledger.metrics import POSTING_RESTARTS
+from abacus.ledger.store.turns import Turn
 from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.port import Claim
 from abacus.ledger.types.transfer import HASH_BYTES, Transfer
 from abacus.platform.pool.citus_errors import is_refused_copy
 from abacus.platform.postgres import Connection, is_duplicate
-from abacus.platform.slices import take_turn
-from abacus.platform.sql import Statement, array, column, columns, text_arrays, text_columns
+from abacus.platform.sql import Statement, array, column, text_arrays, text_columns
 
 Result = TypeVar("Result")
 
@@ -37,11 +39,6 @@ Begun: TypeAlias = Callable[[], AbstractAsyncContextManager[Connection]]  # begi
 _UNCERTAIN_TIMES: Final = 8
 _PAUSE: Final = Backoff(first_s=0.002, longest_s=0.2)
 _RNG: Final = random.Random()
-
-_CLAIMED: Final = Statement(f"select {columns(Claim)} from claim where key = any({array('keys', 'text')})")
-
-# A transaction that waited reads this in a statement of its own, which sees what was committed meanwhile.
-_LAST_PLACE: Final = "select xid::text from transfer order by transfer.xid desc limit 1"
 
 # The ids are sorted; `place` keeps that order, and tells which account a row is without sending its name back.
 # `ahead` is the account's last stamp where that is greater than the id of this transaction, and null almost always.
@@ -126,14 +123,14 @@ class Overtaken(Exception):
 
 
 class Locked(NamedTuple):
-    """Accounts under lock: their values, where their rows stand, and the stamps that are ahead of ours; in a slice, the
-    place of this transaction instead.
+    """Accounts under lock in this turn: their values, where their rows stand, and the stamps that are ahead of ours; a
+    place in a slice is ahead of none.
     """
 
+    turn: Turn
     accounts: dict[AccountId, Account]
     rows: dict[AccountId, Row]
     ahead: dict[AccountId, int]
-    place: int | None = None
 
 
 async def in_a_transaction(begun: Begun, work: Callable[[Connection], Awaitable[Result]]) -> Result:
@@ -157,31 +154,19 @@ async def in_a_transaction(begun: Begun, work: Callable[[Connection], Awaitable[
             await asyncio.sleep(_PAUSE.wait(attempt, _RNG))
 
 
-async def claimed(connection: Connection, keys: Iterable[str]) -> dict[str, Claim]:
-    """The claims of the keys; a free key has none."""
-    return {row[0]: Claim(*row) for row in await connection.fetch(*_CLAIMED(keys=column(keys)))}
-
-
-async def lock_accounts(connection: Connection, ids: Sequence[AccountId]) -> Locked:
+async def lock_accounts(connection: Connection, turn: Turn, ids: Sequence[AccountId]) -> Locked:
     """Lock the accounts that exist; `ids` are sorted."""
-    locked = Locked({}, {}, {})
+    locked = Locked(turn, {}, {}, {})
     if ids:
-        if connection.slice_schema is not None:
-            locked = locked._replace(place=await _take_place(connection))
         members, programs = zip(*ids, strict=True)
         for place, row, ahead, *holds in await connection.fetch(
             *_LOCK(members=column(members), programs=column(programs))
         ):
             id_ = ids[place - 1]
             locked.rows[id_], locked.accounts[id_] = row, Account(*id_, *holds)
-            if ahead is not None and locked.place is None:
+            if ahead is not None and turn.place is None:
                 locked.ahead[id_] = int(ahead)
     return locked
-
-
-async def _take_place(connection: Connection) -> int:
-    await take_turn(connection)
-    return int(await connection.fetchval(_LAST_PLACE) or 0) + 1
 
 
 async def write(
@@ -199,7 +184,7 @@ async def write(
     """
     if not transfers:
         return
-    await _enter(connection, "claim", claims, Claim._fields)
+    await _enter(connection, f"claim_{locked.turn.generation}", claims, Claim._fields)
     # Opening comes before updating: a batch that opens an account which another has only locked is told so at once and
     # starts again; it would wait for an account being updated, and may hold a row that the updater wants to open.
     await _open(connection, locked, [account for id_, account in accounts.items() if id_ not in locked.rows])
@@ -214,15 +199,16 @@ async def _append(connection: Connection, transfers: Sequence[Transfer], locked:
     """In a slice all have the place of this transaction. Elsewhere the column's default stamps a transfer with our own
     transaction id, and an account that is ahead keeps its stamp.
     """
-    if locked.place is not None:
-        ours, stamped = [], [(*each, locked.place) for each in transfers]
+    place, table = locked.turn.place, f"transfer_{locked.turn.generation}"
+    if place is not None:
+        ours, stamped = [], [(*each, place) for each in transfers]
     else:
         ours = [each for each in transfers if each[:2] not in locked.ahead] if locked.ahead else list(transfers)
         stamped = [(*each, locked.ahead[each[:2]]) for each in transfers if each[:2] in locked.ahead]
     if ours:
-        await connection.copy_records_to_table("transfer", records=ours, columns=Transfer._fields)
+        await connection.copy_records_to_table(table, records=ours, columns=Transfer._fields)
     if stamped:
-        await connection.copy_records_to_table("transfer", records=stamped, columns=(*Transfer._fields, "xid"))
+        await connection.copy_records_to_table(table, records=stamped, columns=(*Transfer._fields, "xid"))
 
 
 async def _enter(connection: Connection, table: str, rows: Sequence[tuple[object, ...]], names: Sequence[str]) -> None:
@@ -249,10 +235,10 @@ async def _update(
     }
     if whole:
         values |= text_columns(Account, accounts, *_LEFT_BY_AWARDS) | {"vesting": _vesting(accounts)}
-    has_place = locked.place is not None
-    if has_place:
-        values["place"] = str(locked.place)
-    updated = await connection.fetchval(*(_UPDATE_WHOLE if whole else _UPDATE)[has_place](**values))
+    place = locked.turn.place
+    if place is not None:
+        values["place"] = str(place)
+    updated = await connection.fetchval(*(_UPDATE_WHOLE if whole else _UPDATE)[place is not None](**values))
     if updated != len(changed):
         raise AssertionError(f"{updated} of {len(changed)} locked accounts")  # they are locked, so they are there
 
@@ -261,8 +247,9 @@ async def _open(connection: Connection, locked: Locked, accounts: Sequence[Accou
     if not accounts:
         return
     ordered = sorted(accounts)
-    if locked.place is not None:
-        rows = [(*account, locked.place) for account in ordered]
+    place = locked.turn.place
+    if place is not None:
+        rows = [(*account, place) for account in ordered]
         await _enter(connection, "account", rows, (*Account._fields, "last_xid"))
         return
     hashes = column(f"\\x{account.head_hash.hex()}" for account in ordered)

@@ -23,7 +23,7 @@ select json_build_object(
         from pg_settings where name = any(%L::text[])),
     'compressions', (select to_json(enumvals) from pg_settings where name = 'wal_compression'),
     'random_indexes', (select coalesce(sum(pg_relation_size(oid)), 0)::bigint from pg_class
-        where relkind = 'i' and relname ~ '^(transfer|claim)_pkey(_[0-9]+)?$'),
+        where relkind = 'i' and relname ~ '^(transfer|claim)_[0-9]+_pkey(_[0-9]+)?$'),
     'checkpoints', (select json_build_array({timed}, {asked}) from {view}))
 """
 _HAS_CITUS: Final = "select exists(select from pg_extension where extname = 'citus')"

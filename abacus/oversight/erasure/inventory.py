@@ -79,6 +79,8 @@ NAMELESS: Final = frozenset(
         "audit_head",
         "campaign_seen",
         "campaign_sum",
+        "generation",
+        "key_filter",
         "limit_pot",
         "limit_slot",
         "console_authenticator",

@@ -3,12 +3,13 @@
 The migrations made the tables. They become those of the first slice, and the tables of the others are made like them.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from abacus.core.errors import Refused
 from abacus.platform.postgres import Connection
 from abacus.platform.roles import APPLICATION_ROLE
-from abacus.platform.slices.layout import CUT, GUARDED, HEAD, OF_A_SLICE, WHOLE, SliceMap
+from abacus.platform.slices.layout import BEGUN, CUT, GUARDED, HEAD, OF_A_SLICE, WHOLE, SliceMap
 from abacus.platform.sql import Statement
 
 _SLICES: Final = "select count(*) from slice"
@@ -22,8 +23,14 @@ insert into {table} default values;
 grant select, update on {table} to {role};
 """
 
+# Of a part, triggers on rows come with it.
 _TRIGGERS: Final = Statement("""
-select pg_get_triggerdef(oid) as made from pg_trigger where tgrelid = :name::text::regclass and not tgisinternal
+select pg_get_triggerdef(oid) as made from pg_trigger
+where tgrelid = :name::text::regclass and not tgisinternal and tgparentid = 0
+""")
+_PARTS: Final = Statement("""
+select c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bounds
+from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = :name::text::regclass order by c.relname
 """)
 _DIVIDED: Final = Statement("select ' partition by ' || pg_get_partkeydef(:name::text::regclass)")
 _OPTIONS: Final = Statement("select unnest(reloptions) as option from pg_class where oid = :name::text::regclass")
@@ -49,7 +56,7 @@ async def cut(connection: Connection, count: int) -> bool:
     if before > 1:
         raise Refused(f"this ledger is cut into {before} slices, and their number never changes")
     await connection.execute(f"lock table {', '.join(tables)} in access exclusive mode")
-    for table in tables:
+    for table in (table for table in tables if table not in BEGUN):
         if await connection.fetchval(f"select exists(select from {table})"):
             raise Refused(f"the table {table} has rows; only an empty ledger can be cut (docs/operate/slices.md)")
     first, *others = slice_map.schemas
@@ -57,9 +64,7 @@ async def cut(connection: Connection, count: int) -> bool:
         await connection.execute(f"create schema {schema}; grant usage on schema {schema} to {APPLICATION_ROLE}")
         await connection.execute(_HEAD.format(table=f"{schema}.{HEAD}", role=APPLICATION_ROLE))
     for table in tables:
-        await connection.execute(f"alter table {WHOLE}.{table} set schema {first}")
-        for schema in others:
-            await _make_like(connection, f"{first}.{table}", f"{schema}.{table}")
+        await _spread(connection, table, first, others)
         parts = (f"select * from {schema}.{table}" for schema in slice_map.schemas)
         await connection.execute(f"create view {WHOLE}.{table} as {' union all '.join(parts)}")
         await connection.execute(f"grant select on {WHOLE}.{table} to {APPLICATION_ROLE}")
@@ -72,6 +77,20 @@ async def cut(connection: Connection, count: int) -> bool:
             )
     await connection.execute(*_ENTER(count=count))
     return True
+
+
+async def _spread(connection: Connection, table: str, first: str, others: Sequence[str]) -> None:
+    """The table, with its parts, becomes that of the first slice, and the others have tables like it."""
+    parts = await connection.fetch(*_PARTS(name=f"{WHOLE}.{table}"))
+    for name in (table, *(part["name"] for part in parts)):
+        await connection.execute(f"alter table {WHOLE}.{name} set schema {first}")
+    for schema in others:
+        await _make_like(connection, f"{first}.{table}", f"{schema}.{table}")
+        for name, bounds in parts:
+            await _make_like(connection, f"{first}.{name}", f"{schema}.{name}")
+            await connection.execute(f"alter table {schema}.{table} attach partition {schema}.{name} {bounds}")
+        if table in BEGUN:
+            await connection.execute(f"insert into {schema}.{table} select * from {first}.{table}")
 
 
 async def _make_like(connection: Connection, first: str, name: str) -> None:

@@ -38,7 +38,11 @@ OF_A_SLICE: Final = (
     *("relay_cursor", "tier_calendar", "tier_roll", "limit_slot", "campaign_sum", "allowance_part"),
     *("counter_row", "counter_partition", "offer_sum", "pack", "journey_deed", "journey_trail"),
     *("journey_sum", "pack_aside"),
+    *("generation", "key_filter"),
 )
+
+# Of these, tables with which a slice begins as it is: they have a row.
+BEGUN: Final = ("generation",)
 
 # The table of a slice with one row, which each writing transaction locks: so their places are in the order of commits.
 HEAD: Final = "head"

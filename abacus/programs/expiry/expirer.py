@@ -6,8 +6,10 @@ from typing import Final
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Reason, SetAside
+from abacus.ledger.store.claimed_keys import ClaimedKeys
 from abacus.ledger.store.history import with_lots
-from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
+from abacus.ledger.store.rows import in_a_transaction, lock_accounts, write
+from abacus.ledger.store.turns import begin_posting
 from abacus.ledger.types.account import AccountId
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.quarantine.store import QuarantinePort
@@ -41,6 +43,7 @@ class Expirer:
         self._pool = pool
         self._quarantine = quarantine
         self._clock = clock
+        self._claimed = ClaimedKeys()
 
     async def handle(self, received: Sequence[Received]) -> Sequence[Received]:
         bad: list[Item] = []
@@ -82,8 +85,10 @@ class Expirer:
         envelope = decode_envelope(row["body"])
         if not all(map(is_ours, envelope.accounts)):
             raise SetAside(Reason.INVALID, f"batch {number} of {country} {month} is of another slice than its message")
-        locked = await lock_accounts(connection, envelope.accounts)
-        earlier = await claimed(connection, (claim_of(envelope, id_) for id_ in envelope.accounts))
+        turn = await begin_posting(connection)
+        locked = await lock_accounts(connection, turn, envelope.accounts)
+        keys = (claim_of(envelope, id_) for id_ in envelope.accounts)
+        earlier = await self._claimed.among(connection, turn, keys)
         accounts = await with_lots(connection, locked.accounts)
         now = self._clock.now()
         lapsed = lapse_all(accounts.values(), earlier, envelope, now)

@@ -12,8 +12,10 @@ from typing import Final
 
 from abacus.core.clock import Clock
 from abacus.ledger.decide.opening_balance import OpeningBalance, Origin
+from abacus.ledger.store.claimed_keys import ClaimedKeys
 from abacus.ledger.store.newcomers import refused_newcomers
-from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
+from abacus.ledger.store.rows import in_a_transaction, lock_accounts, write
+from abacus.ledger.store.turns import Turn, begin_posting
 from abacus.platform.postgres import Connection, Pool
 from abacus.platform.slices import slice_map_of, slices_of
 from abacus.programs.opening.decide.batch import Sorted, Staged, Taken, open_all, sort_out
@@ -48,6 +50,7 @@ class Import:
         self._clock = clock
         self._origin = origin
         self._tell = tell
+        self._claimed = ClaimedKeys()
         self._unreadable = 0
         self._lines = 0
         self._told: set[int] = set()
@@ -80,7 +83,7 @@ class Import:
 
     async def check(self, progress: LinesDone) -> Tally:
         """The tally that posting would have; nothing is written."""
-        return await self._walk(self._look, progress)
+        return await self._walk(self._check_page, progress)
 
     async def post(self, progress: LinesDone) -> Tally:
         """Post the new lines that contradict nothing."""
@@ -110,15 +113,19 @@ class Import:
                 each.cancel()
         return tally
 
-    async def _look(self, page: Page, connection: Connection) -> Sorted:
-        earlier = await claimed(connection, {staged.key for staged in page})
+    async def _check_page(self, page: Page, connection: Connection) -> Sorted:
+        return await self._look(page, await begin_posting(connection), connection)
+
+    async def _look(self, page: Page, turn: Turn, connection: Connection) -> Sorted:
+        earlier = await self._claimed.among(connection, turn, {staged.key for staged in page})
         taken = {key: Taken(claim.fingerprint, None) for key, claim in earlier.items()}
         refused = await refused_newcomers(connection, [staged.account for staged in page], ())
         return sort_out(page, taken, self._origin, refused=refused)
 
     async def _write(self, page: Page, connection: Connection) -> Sorted:
-        lines = await self._look(page, connection)
-        locked = await lock_accounts(connection, sorted(staged.account for staged, _ in lines.new))
+        turn = await begin_posting(connection)
+        lines = await self._look(page, turn, connection)
+        locked = await lock_accounts(connection, turn, sorted(staged.account for staged, _ in lines.new))
         openings = open_all(lines.new, locked.accounts, self._origin, self._clock.now())
         await write(connection, locked, openings.accounts, openings.claims, openings.transfers, whole=True)
         refused = {fault.line for fault in openings.faults}

@@ -16,6 +16,7 @@ from abacus.ledger.relay.publish_transfers import transfer_relay
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.rows import lock_accounts
+from abacus.ledger.store.turns import begin_posting
 from abacus.ledger.types.port import Claim, Status
 from abacus.platform.health import WorkerHealth
 from abacus.platform.migrations import cut
@@ -138,11 +139,11 @@ async def test_writers_of_a_slice_take_turns(pool: Pool, ledger: PostgresLedger)
     """So what commits later stands later, and a relay never finds a transfer before its cursor."""
     relay = transfer_relay(pool, broker := Broker(), TOPIC, CLOCK, WorkerHealth("relay"), schema="slice_0")
     async with pool.acquire(schema="slice_0") as connection, connection.transaction():
-        locked = await lock_accounts(connection, [(FIRST, "OVO")])
+        locked = await lock_accounts(connection, await begin_posting(connection), [(FIRST, "OVO")])
         posting = asyncio.create_task(ledger.post([gift(FIRST, "k")]))
         await ledger.post([gift(SECOND, "other")])
         assert not posting.done(), "another slice waits for nobody"
-        await connection.execute(_LATE, FIRST, locked.place)
+        await connection.execute(_LATE, FIRST, locked.turn.place)
         assert await one_step(pool, relay) == 0
     await posting
     assert await one_step(pool, relay) == 2

@@ -61,10 +61,10 @@ async def test_unique_keys_of_a_slice_are_of_a_member_or_of_a_key(pool: Pool) ->
     rows = await pool.fetch(
         "select c.relname as table, a.attname as first from pg_index i join pg_class c on c.oid = i.indrelid"
         " join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]"
-        " where i.indisunique and c.relname = any($1::text[])",
+        " where i.indisunique and regexp_replace(c.relname, '_1$', '') = any($1::text[])",
         list(CUT),
     )
-    assert {row["table"] for row in rows} == set(CUT)
+    assert {row["table"].removesuffix("_1") for row in rows} == set(CUT)
     assert {row["first"] for row in rows} == {"member_id", "key", "message_id"}
 
 

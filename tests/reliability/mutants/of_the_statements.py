@@ -134,7 +134,7 @@ MUTANTS: Final = (
         "the partners' lock before any other look",
         _POST,
         "PostgresLedger._post",
-        Behind("standing = ...", of="earlier = await claimed(...)"),
+        Behind("standing = ...", of="earlier = await self._claimed.among(...)"),
         (at_once("test_who_spends_a_budget_second_finds_it_spent[the same again]"),),
     ),
     Mutant(
@@ -158,7 +158,7 @@ MUTANTS: Final = (
         "the accounts' lock before the look at the keys",
         _MOVE,
         "PostgresMoves._move",
-        Behind("locked = await lock_accounts(...)", of="earlier = await claimed(...)"),
+        Behind("locked = await lock_accounts(...)", of="earlier = await self._claimed.among(...)"),
         (second("a spend that comes twice is done once"),),
     ),
     Mutant(
