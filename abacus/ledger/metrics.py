@@ -16,3 +16,7 @@ PUBLISHED: Final = Counter("abacus_points_published", "Point events published")
 # How long the oldest transfer that the relay published last had waited; 0 when nothing waits.
 # A ledger that is not cut is one, called whole.
 RELAY_BEHIND: Final = Gauge("abacus_relay_behind_seconds", "Age of what the relay publishes now", ["slice"])
+
+# The generation of a slice that takes rows, and about how many transfers lie in it.
+GENERATIONS: Final = Gauge("abacus_ledger_generation", "The generation that takes transfers", ["slice"])
+GENERATION_ROWS: Final = Gauge("abacus_ledger_generation_transfers", "Transfers in the generation, about", ["slice"])

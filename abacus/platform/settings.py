@@ -134,6 +134,8 @@ class Settings(BaseSettings):
     sqs_endpoint_url: Annotated[str, AfterValidator(_http_url)] | None = None
     queue_prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{0,40}$")] = "abacus-"
     transactions_topic: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,200}$")] = "abacus.transactions.v1"
+    # With about so many transfers a generation of the ledger is full, and the next one is opened.
+    generation_transfers: Annotated[int, Field(ge=1000, le=1_000_000_000)] = 10_000_000
     points_topic: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,200}$")] = "abacus.points.v1"
     tiers_topic: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,200}$")] = "abacus.tiers.v1"
     events_topic: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,200}$")] = "abacus.events.v1"

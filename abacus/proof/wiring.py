@@ -1,5 +1,6 @@
 """How the relay is put together: transfers and seals go to the points stream, and the log is chained."""
 
+from abacus.ledger.generations.keeper import GenerationKeeper
 from abacus.ledger.relay.publish_transfers import lease_of, transfer_relay
 from abacus.platform.cluster.prepared import keep_looking
 from abacus.platform.following.lease_share import share_of_slices
@@ -13,15 +14,17 @@ from abacus.proof.publish_seals import seal_publisher
 
 async def relay(wiring: Wiring) -> Run:
     topic, clock = wiring.settings.points_topic, wiring.clock
-    # One for each slice that is led, for seals, for the log, to count processes; two to look servers up and at them.
-    pool = await wiring.pool(size=MOST + 5)
+    # One for each slice that is led, for seals, for the log, two for generations, to count processes; two to look
+    # servers up and at them.
+    pool = await wiring.pool(size=MOST + 7)
     slice_map = await wiring.slice_map(pool)
     wiring.beside(keep_looking(pool))
-    sealing, logging, *relaying = sub_workers_of(wiring.health, 2 + slice_map.slices)
+    sealing, logging, keeping, *relaying = sub_workers_of(wiring.health, 3 + slice_map.slices)
     share = share_of_slices(lease_of(topic), pool, slice_map, wiring.beside)
     relays = [
         transfer_relay(pool, wiring.publisher(), topic, clock, health, schema=each.schema, share=share)
         for each, health in zip(await slices_of(pool), relaying, strict=True)
     ]
     seals, log = seal_publisher(pool, wiring.publisher(), topic, clock, sealing), log_keeper(pool, logging)
-    return together(*(each.run for each in (*relays, seals, log)))
+    keeper = GenerationKeeper(pool, clock, most=wiring.settings.generation_transfers).leader(pool, keeping)
+    return together(*(each.run for each in (*relays, seals, log, keeper)))

@@ -75,6 +75,7 @@ end
 $body$;
 
 -- What no longer changes is packed: indexes are made anew, sorted and full. An erasure waits meanwhile, readers do not.
+-- The old indexes go when the generation is closed, in a transaction that is short.
 
 create function generation_pack(of_number integer, of_slice integer default null) returns boolean
     language plpgsql security definer set search_path from current as $body$
@@ -90,12 +91,8 @@ begin
     if to_regclass(format('%I.%I', home, 'transfer_' || of_number || '_packed')) is null then
         execute format('create unique index %3$I on %1$I.%2$I (member_id, program, seq) with (fillfactor = 100)',
             home, 'transfer_' || of_number, 'transfer_' || of_number || '_packed');
-        execute format('alter table %1$I.%2$I drop constraint %3$I',
-            home, 'transfer_' || of_number, 'transfer_' || of_number || '_pkey');
         execute format('create unique index %3$I on %1$I.%2$I (key) with (fillfactor = 100)',
             home, 'claim_' || of_number, 'claim_' || of_number || '_packed');
-        execute format('alter table %1$I.%2$I drop constraint %3$I',
-            home, 'claim_' || of_number, 'claim_' || of_number || '_pkey');
     end if;
     return true;
 end
@@ -107,11 +104,16 @@ create function generation_close(
     language plpgsql security definer set search_path from current as $body$
 declare
     home text := generations_home(of_slice, '5s');
+    name text;
     is_closed boolean;
 begin
     if to_regclass(format('%I.%I', home, 'transfer_' || of_number || '_packed')) is null then
         raise exception 'generation % is not packed', of_number using errcode = 'object_not_in_prerequisite_state';
     end if;
+    foreach name in array array['transfer', 'claim'] loop
+        execute format('alter table %1$I.%2$I drop constraint if exists %3$I',
+            home, name || '_' || of_number, name || '_' || of_number || '_pkey');
+    end loop;
     execute format('update %I.generation set closed_at = $2, transfers = $3, claims = $4
         where number = $1 and left_at is not null and closed_at is null returning true', home)
         into is_closed using of_number, at, all_transfers, all_claims;

@@ -256,22 +256,29 @@ SPLIT: Final[Mapping[str, Mapping[str, str]]] = {
 }
 
 # Functions with their owner's rights that the role may call.
-FUNCTIONS: Final = {"abacus_set_limits", "abacus_state_of", "counter_partition_drop", "counter_partition_keep"}
+FUNCTIONS: Final = {
+    *("abacus_set_limits", "abacus_state_of", "counter_partition_drop", "counter_partition_keep"),
+    *("generation_open", "generation_pack", "generation_close"),
+}
 
 # Views of an extension, such as Citus, are not ours to grant.
-_OURS: Final = "not exists (select from pg_depend d where (d.classid, d.objid, d.deptype) = (c.tableoid, c.oid, 'e'))"
+# Parts of a table have the rights that its own test asks for.
+_OURS: Final = """
+not c.relispartition
+and not exists (select from pg_depend d where (d.classid, d.objid, d.deptype) = (c.tableoid, c.oid, 'e'))
+"""
 _COLUMNS: Final = f"""
 select c.relname::text as table, a.attname::text as column, p.privilege,
     has_column_privilege($1, c.oid, a.attnum, p.privilege) as may
 from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
 cross join (values ('select'), ('insert'), ('update')) as p (privilege)
-where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S') and not c.relispartition and {_OURS}
+where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S') and {_OURS}
 order by c.relname, a.attnum
 """
 _TABLES: Final = f"""
 select c.relname::text as table, p.privilege from pg_class c
 cross join (values ('delete'), ('truncate'), ('references'), ('trigger')) as p (privilege)
-where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition
+where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f')
     and {_OURS} and has_table_privilege($1, c.oid, p.privilege)
 """
 _FUNCTIONS: Final = """

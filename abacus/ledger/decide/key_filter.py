@@ -1,39 +1,46 @@
 """Whether a key may be among very many: a blocked Bloom filter. What it denies is not there; of other keys it lets some
-three in a thousand through.
+five in a thousand through.
 
-The bits of a key lie in one block of 64 bytes, so a look costs one read of memory.
+A key has a block of eight words, and a bit in each of these: a look costs one read of memory.
 """
 
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 BITS_OF_A_KEY: Final = 12
-PART_BYTES: Final = 8192  # a row of the database
+PART_BYTES: Final = 8064  # of a row that fills a page of the database
 _BLOCK_WORDS: Final = 8
-_BLOCK_BITS: Final = 512
-_PROBES: Final = 7
-_PROBE_BITS: Final = 9  # of 512
+_PLACE_BITS: Final = 6  # of 64 in a word
 _PART_BLOCKS: Final = PART_BYTES // (8 * _BLOCK_WORDS)
 
-Hashes: TypeAlias = npt.NDArray[np.uint64]  # two of each key
+Words: TypeAlias = npt.NDArray[np.uint64]
 
-_SHIFTS: Final = np.arange(0, _PROBES * _PROBE_BITS, _PROBE_BITS, dtype=np.uint64)
+_SHIFTS: Final = np.arange(0, _BLOCK_WORDS * _PLACE_BITS, _PLACE_BITS, dtype=np.uint64)
 
 
-def hashes_of(keys: Iterable[str]) -> Hashes:
+class Looked(NamedTuple):
+    """Keys as all filters look for them: what chooses their block, and their bits in its words."""
+
+    chooses: Words
+    bits: Words
+
+
+def looked(keys: Iterable[str]) -> Looked:
     """The same in every process, and for good: filters are stored."""
     digests = b"".join([sha256(key.encode()).digest()[:16] for key in keys])
-    return np.frombuffer(digests, dtype="<u8").reshape(-1, 2)
+    hashes = np.frombuffer(digests, dtype="<u8").reshape(-1, 2)
+    places = (hashes[:, 1, np.newaxis] >> _SHIFTS) & np.uint64(63)
+    return Looked(hashes[:, 0], np.uint64(1) << places)
 
 
 class KeyFilter:
     """The filter of a generation's keys."""
 
-    def __init__(self, words: npt.NDArray[np.uint64]) -> None:
+    def __init__(self, words: Words) -> None:
         self._words = words.reshape(-1, _BLOCK_WORDS)
 
     @classmethod
@@ -52,18 +59,14 @@ class KeyFilter:
         stored = self._words.astype("<u8").tobytes()
         return [stored[first : first + PART_BYTES] for first in range(0, len(stored), PART_BYTES)]
 
-    def add(self, hashes: Hashes) -> None:
-        blocks, words, bits = self._places(hashes)
-        np.bitwise_or.at(self._words, (blocks, words), bits)
+    def add(self, keys: Looked) -> None:
+        np.bitwise_or.at(self._words, self._blocks(keys), keys.bits)
 
-    def may_have(self, hashes: Hashes) -> npt.NDArray[np.bool_]:
+    def may_have(self, keys: Looked) -> npt.NDArray[np.bool_]:
         """Of each key."""
-        blocks, words, bits = self._places(hashes)
-        found: npt.NDArray[np.bool_] = ((self._words[blocks, words] & bits) != 0).all(axis=1)
+        missing = keys.bits & ~self._words[self._blocks(keys)]
+        found: npt.NDArray[np.bool_] = (missing == 0).all(axis=1)
         return found
 
-    def _places(self, hashes: Hashes) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
-        """The block of each key, and of each of its bits the word and the bit in that."""
-        blocks = (hashes[:, 0] % np.uint64(len(self._words)))[:, np.newaxis]
-        probes = (hashes[:, 1, np.newaxis] >> _SHIFTS) & np.uint64(_BLOCK_BITS - 1)
-        return blocks, probes >> np.uint64(6), np.uint64(1) << (probes & np.uint64(63))
+    def _blocks(self, keys: Looked) -> Words:
+        return keys.chooses % np.uint64(len(self._words))

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Final
 
-from abacus.ledger.decide.key_filter import KeyFilter, hashes_of
+from abacus.ledger.decide.key_filter import KeyFilter, looked
 from abacus.ledger.store.turns import Turn
 from abacus.ledger.types.port import Claim
 from abacus.platform.postgres import Connection
@@ -74,11 +74,11 @@ class ClaimedKeys:
 async def _filtered(
     connection: Connection, filters: Mapping[int, KeyFilter], wanted: Sequence[str]
 ) -> Sequence[Sequence[object]]:
-    hashes = hashes_of(wanted)
+    sought = looked(wanted)
     keys: list[str] = []
     generations: list[int] = []
     for number, key_filter in filters.items():
-        for place in key_filter.may_have(hashes).nonzero()[0].tolist():
+        for place in key_filter.may_have(sought).nonzero()[0].tolist():
             keys.append(wanted[place])
             generations.append(number)
     if not keys:

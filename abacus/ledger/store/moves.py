@@ -60,10 +60,10 @@ class Beside(Protocol):
 class PostgresMoves:
     """`MovesPort` on Postgres."""
 
-    def __init__(self, pool: Pool, clock: Clock) -> None:
+    def __init__(self, pool: Pool, clock: Clock, claimed: ClaimedKeys | None = None) -> None:
         self._pool = pool
         self._clock = clock
-        self._claimed = ClaimedKeys()
+        self._claimed = claimed or ClaimedKeys()
         self._budgets = Budgets(pool, clock, partner_counted, _waits)
         self._rounds = SliceRounds(pool, _keys_of, self._move_in, _waits)
 

@@ -27,10 +27,10 @@ from abacus.platform.slices import Slice
 class PostgresLedger:
     """`LedgerPort` on Postgres."""
 
-    def __init__(self, pool: Pool, clock: Clock) -> None:
+    def __init__(self, pool: Pool, clock: Clock, claimed: ClaimedKeys | None = None) -> None:
         self._pool = pool
         self._clock = clock
-        self._claimed = ClaimedKeys()
+        self._claimed = claimed or ClaimedKeys()
         self._budgets = Budgets(pool, clock, lambda award: partner_of(award.source), _waits)
         self._rounds = SliceRounds(pool, _keys_of, self._post_in, _waits)
 
