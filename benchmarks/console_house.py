@@ -133,7 +133,8 @@ def ride_key(number: int) -> str:
 async def _multiply(connection: Connection, accounts: int) -> None:
     """Indexes are made after the rows, in a tenth of the time."""
     await connection.execute("select set_config('bench.accounts', $1, false)", str(accounts))
-    for statement in (*WITHOUT_INDEXES, *_statements(), *INDEXES):
+    first = [[each.format(1) for each in statements] for statements in (WITHOUT_INDEXES, INDEXES)]
+    for statement in (*first[0], *_statements(), *first[1]):
         await connection.execute(statement, timeout=_STATEMENT_S)
 
 

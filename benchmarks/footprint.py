@@ -43,7 +43,7 @@ insert into account (member_id, program, country, expires_on)
 select 'm' || lpad(n::text, 8, '0'), 'GRP', 'SG', date '2026-11-30' from generate_series(0, $1::int - 1) as n
 """
 _SIZES: Final = """
-select pg_table_size('transfer'), pg_indexes_size('transfer'), pg_table_size('claim'), pg_indexes_size('claim')
+select pg_table_size('transfer_1'), pg_indexes_size('transfer_1'), pg_table_size('claim_1'), pg_indexes_size('claim_1')
 """
 
 

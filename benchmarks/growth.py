@@ -12,8 +12,11 @@ from concurrent.futures import Executor
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final, NamedTuple
 
+from abacus.core.clock import SystemClock
+from abacus.ledger.generations.keeper import GenerationKeeper
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
+from abacus.platform.slices import slices_of
 from benchmarks.posting import post
 from benchmarks.posting_rounds import (
     AWARDERS,
@@ -37,8 +40,10 @@ FEW_ACCOUNTS: Final = 10_000
 WITH_TRANSFERS: Final = 1_000_000  # accounts that share the transfers
 MOST_RATIO: Final = 1.3
 LONG_S: Final = 7200
+OF_A_GENERATION: Final = 10_000_000  # transfers
 TOGETHER: Final = 500  # transfers under one transaction id
 
+_WHICH: Final = "GENERATION"
 _ACCOUNTS: Final = """
 insert into account (member_id, program, country, expires_on, balance, earned_total, last_seq, head_hash)
 select 'm' || lpad(n::text, 8, '0'), 'GRP', 'SG', case when n % 5 > 0 then date '2026-11-30' end,
@@ -47,28 +52,28 @@ from generate_series(0, $1::int - 1) as n
 """
 # In the order of time, an account's far apart. Keys follow no order, as they come from many senders.
 _TRANSFERS: Final = f"""
-insert into transfer (member_id, program, seq, kind, points, balance_after, key, country, occurred_at, posted_at,
-    expires_on, explanation, xid, hash)
+insert into transfer_GENERATION (member_id, program, seq, kind, points, balance_after, key, country, occurred_at,
+    posted_at, expires_on, explanation, xid, hash)
 select 'm' || lpad(n::text, 8, '0'), 'GRP', s, 'earn', 180, 180 * s, 'txn:rides:' || md5(n || '-' || s), 'SG',
     at - interval '3 seconds', at, date '2026-11-30', $3::json, ((s * $1::bigint + n) / {TOGETHER} + 1)::text::xid8,
     sha256(int4send(n))
-from generate_series(1, $2::int) as s cross join lateral generate_series(0, $1::int - 1) as n
+from generate_series($4::int, $2::int) as s cross join lateral generate_series(0, $1::int - 1) as n
 cross join lateral (select timestamptz '2025-01-01 00:00+00' + make_interval(days => s, secs => n % 86400) as at) as t
 """
 _CLAIMS: Final = """
-insert into claim (key, member_id, program, seq, fingerprint)
-select key, member_id, program, seq, md5(key) from transfer
+insert into claim_GENERATION (key, member_id, program, seq, fingerprint)
+select key, member_id, program, seq, md5(key) from transfer_GENERATION
 """
 # Adding these after the rows takes a tenth of the time.
 WITHOUT_INDEXES: Final = (
-    "alter table transfer drop constraint transfer_pkey",
-    "drop index transfer_xid_idx",
-    "alter table claim drop constraint claim_pkey",
+    "alter table transfer_{0} drop constraint transfer_{0}_pkey",
+    "drop index transfer_{0}_xid_idx",
+    "alter table claim_{0} drop constraint claim_{0}_pkey",
 )
 INDEXES: Final = (
-    "alter table transfer add constraint transfer_pkey primary key (member_id, program, seq)",
-    "create index transfer_xid_idx on transfer (xid)",
-    "alter table claim add constraint claim_pkey primary key (key)",
+    "alter table transfer_{0} add constraint transfer_{0}_pkey primary key (member_id, program, seq)",
+    "create index transfer_{0}_xid_idx on transfer_{0} (xid)",
+    "alter table claim_{0} add constraint claim_{0}_pkey primary key (key)",
 )
 _SETTLED: Final = ("vacuum analyze account", "vacuum analyze transfer", "vacuum analyze claim", "checkpoint")
 
@@ -137,21 +142,39 @@ def _figure(place: int, sizes: Sequence[Size], seconds: Sequence[float]) -> Figu
 async def _ledger(services: Settings, size: Size) -> AsyncIterator[str]:
     async with own_database(services) as settings:
         url, began = settings.required("database_url"), time.monotonic()
-        async with ledger_pool(url, 1, owner=True) as owner:
+        async with ledger_pool(url, 3, owner=True) as owner:
             await fill(owner, size)
         print(f"  {size}: filled in {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
         yield url
 
 
 async def fill(owner: Pool, size: Size) -> None:
+    """The last generation is nearly full; those before it are closed."""
     each = size.transfers // size.accounts
     await owner.execute(_ACCOUNTS, size.accounts, each, timeout=LONG_S)
-    if each:
-        for statement in WITHOUT_INDEXES:
-            await owner.execute(statement, timeout=LONG_S)
-        await owner.execute(_TRANSFERS, size.accounts, each, EXPLANATION, timeout=LONG_S)
-        await owner.execute(_CLAIMS, timeout=LONG_S)
-        for statement in INDEXES:
-            await owner.execute(statement, timeout=LONG_S)
+    seqs_of_one = max(1, OF_A_GENERATION // size.accounts)
+    for generation, first in enumerate(range(1, each + 1, seqs_of_one), 1):
+        last = min(each, first + seqs_of_one - 1)
+        await _fill_one(owner, generation, size.accounts, first, last)
+        if last < each:
+            await _go_on(owner)
     for statement in _SETTLED:
         await owner.execute(statement, timeout=LONG_S)
+
+
+async def _fill_one(owner: Pool, generation: int, accounts: int, first: int, last: int) -> None:
+    for statement in WITHOUT_INDEXES:
+        await owner.execute(statement.format(generation), timeout=LONG_S)
+    await owner.execute(_TRANSFERS.replace(_WHICH, str(generation)), accounts, last, EXPLANATION, first, timeout=LONG_S)
+    await owner.execute(_CLAIMS.replace(_WHICH, str(generation)), timeout=LONG_S)
+    for statement in INDEXES:
+        await owner.execute(statement.format(generation), timeout=LONG_S)
+
+
+async def _go_on(owner: Pool) -> None:
+    """The next generation is opened, and the last one closed."""
+    keeper = GenerationKeeper(owner, SystemClock(), most=0)
+    (whole,) = await slices_of(owner)
+    async with owner.acquire() as connection:
+        await keeper.open_next(whole, connection)
+        await keeper.close_one(whole, connection)

@@ -17,6 +17,7 @@ from abacus.core.clock import SystemClock
 from abacus.ledger.decide import transfer
 from abacus.ledger.decide.chain import chain
 from abacus.ledger.store import rows
+from abacus.ledger.store.claimed_keys import ClaimedKeys
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.migrations import migrate
@@ -47,6 +48,7 @@ LOTS: Final = "what accounts know of their lots"
 MOST_COST: Final = 0.25
 LARGE_BATCH: Final = 500  # about what ten messages hold
 
+_known: dict[str, ClaimedKeys] = {}  # of this process' ledgers, as awarders have them
 _NO_CHAIN: Final = bytes(32)
 _LOTS: Final = ", a.lots_closed, a.lots_drawn, a.lapsed_seq, a.lifetime"
 _POSTED: Final = f"select {', '.join(Transfer._fields)} from transfer where seq < $1 order by xid desc limit $2"
@@ -126,7 +128,7 @@ def post(part: Part) -> tuple[float, float]:
 
     async def main() -> tuple[float, float]:
         async with ledger_pool(part.url, part.connections) as pool:
-            ledger = PostgresLedger(pool, SystemClock())
+            ledger = PostgresLedger(pool, SystemClock(), _known.setdefault(part.url, ClaimedKeys()))
 
             async def hand() -> None:
                 for batch in batches:
@@ -167,7 +169,7 @@ def _copy(part: Part) -> tuple[float, float]:
             async def hand() -> None:
                 async with pool.acquire() as connection:
                     for batch in batches:
-                        await connection.copy_records_to_table("transfer", records=batch, columns=Transfer._fields)
+                        await connection.copy_records_to_table("transfer_1", records=batch, columns=Transfer._fields)
 
             return await timed(hand, part.connections)
 

@@ -136,10 +136,12 @@ async def _fill(owner: Pool, accounts: int) -> None:
     for card in example_cards():
         await store.publish(card, by="benchmark", now=now)
     # Indexes are made after the rows: so the transfers are there in a minute.
-    await owner.execute("alter table transfer drop constraint transfer_pkey; drop index transfer_xid_idx", timeout=600)
+    await owner.execute(
+        "alter table transfer_1 drop constraint transfer_1_pkey; drop index transfer_1_xid_idx", timeout=600
+    )
     await owner.execute(_TRANSFERS, accounts, timeout=1800)
-    await owner.execute("alter table transfer add primary key (member_id, program, seq)", timeout=1800)
-    await owner.execute("create index on transfer (xid)", timeout=1800)
+    await owner.execute("alter table transfer_1 add primary key (member_id, program, seq)", timeout=1800)
+    await owner.execute("create index on transfer_1 (xid)", timeout=1800)
     await owner.execute(_ACCOUNTS, timeout=1800)
     for country in ("SG", "MY", "TH"):
         await owner.execute(_ASSUMED, country)

@@ -5,7 +5,7 @@ other. The grown ledger is filled once, and the server started anew for each set
 import asyncio
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import Executor
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -26,13 +26,6 @@ _WARM_UP: Final = 2  # rounds
 _ROUNDS: Final = 6
 _IN_ALL: Final = _WARM_UP + _ROUNDS
 _GROWN: Final = "grown"
-_LOOSER: Final = (
-    "alter index transfer_pkey set (fillfactor = 70)",
-    "alter index claim_pkey set (fillfactor = 70)",
-    "reindex index transfer_pkey",
-    "reindex index claim_pkey",
-)
-
 _OWN: Final[dict[str, str]] = {
     "shared_buffers": "128MB",
     "max_wal_size": "1GB",
@@ -45,11 +38,10 @@ _LZ4: Final[dict[str, str]] = {"wal_compression": "lz4"}
 
 
 class _Set(NamedTuple):
-    """Settings, and what is changed in the grown ledger before the work."""
+    """Settings that are tried together."""
 
     name: str
     settings: Mapping[str, str]
-    before: Sequence[str] = ()
 
 
 _SETS: Final = (
@@ -58,7 +50,6 @@ _SETS: Final = (
     _Set("… and wal_compression = lz4", _RARE | _LZ4),
     _Set("4 GB of shared buffers, 16 GB of log", _RARE | _LARGE),
     _Set("… and wal_compression = lz4", _RARE | _LARGE | _LZ4),
-    _Set("… and the two random indexes packed to 70 %", _RARE | _LARGE | _LZ4, _LOOSER),
 )
 
 
@@ -85,7 +76,7 @@ async def measure(directory: Path, transfers: int = TRANSFERS) -> list[Figure]:
                 if number == 0:
                     await _fill_once(url, transfers)
                 ledgers = _Ledgers(empty.required("database_url"), _named(url, _GROWN))
-                few, many = await _posted(each, ledgers, number * _IN_ALL, awarders)
+                few, many = await _posted(ledgers, number * _IN_ALL, awarders)
                 figures += _figures(each, transfers, few, many)
     return figures
 
@@ -95,17 +86,17 @@ async def _fill_once(url: str, transfers: int) -> None:
     async with ledger_pool(url, 1, owner=True) as owner:
         await owner.execute(f"create database {_GROWN}")
     await migrate(_named(url, _GROWN))
-    async with ledger_pool(_named(url, _GROWN), 1, owner=True) as owner:
+    async with ledger_pool(_named(url, _GROWN), 3, owner=True) as owner:
         await fill(owner, Size(WITH_TRANSFERS, transfers))
     print(f"  {transfers:,} transfers: filled in {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
 
 
-async def _posted(each: _Set, ledgers: _Ledgers, first: int, awarders: Executor) -> tuple[_Done, _Done]:
+async def _posted(ledgers: _Ledgers, first: int, awarders: Executor) -> tuple[_Done, _Done]:
     """Both take turns. Rounds of the grown ledger are numbered on from set to set: a round posts keys of its own."""
-    async with ledger_pool(ledgers.empty, 1, owner=True) as owner:
+    async with ledger_pool(ledgers.empty, 3, owner=True) as owner:
         await fill(owner, Size(WITH_TRANSFERS))
     async with ledger_pool(ledgers.grown, 1, owner=True) as owner:
-        for statement in (*each.before, "vacuum transfer", "vacuum claim", "vacuum account", "checkpoint"):
+        for statement in ("vacuum transfer", "vacuum claim", "vacuum account", "checkpoint"):
             await owner.execute(statement, timeout=LONG_S)
     few, many = _Done(0.0, 0), _Done(0.0, 0)
     for round_ in range(_IN_ALL):
