@@ -3,9 +3,11 @@
 from datetime import date, timedelta
 
 import pytest
+import yaml
 
-from abacus.oversight.growth.decide.forecast import forecast, forecast_of_last
+from abacus.oversight.growth.decide.forecast import WARNS_WITHIN, forecast, forecast_of_last
 from abacus.oversight.growth.types import DATABASE, SizeOfDay, Sizes, TableGrowth
+from tests.support.paths import DOCS
 
 TODAY = date(2026, 11, 28)
 GB = 1_000_000_000
@@ -56,3 +58,9 @@ def test_what_was_noted_last_is_told_as_of_that_day() -> None:
     assert seen is not None
     assert (seen.bytes, seen.a_day, seen.full_on) == (100 * GB, 2 * GB, TODAY + timedelta(days=48))
     assert forecast_of_last([], GB) is None
+
+
+def test_the_alert_begins_where_status_does() -> None:
+    rules = yaml.safe_load((DOCS / "operate/monitoring/alerts.yaml").read_text(encoding="utf-8"))
+    [rule] = [each for group in rules["groups"] for each in group["rules"] if each["alert"] == "AbacusDiskFull"]
+    assert rule["expr"].endswith(f" < {timedelta(days=WARNS_WITHIN).total_seconds():.0f}")
