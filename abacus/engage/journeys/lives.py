@@ -5,7 +5,9 @@ from typing import Final
 
 from abacus.platform.retention.life import Life
 
-# A row of the trail has members who went together: it stays for the one who is inside longest.
+# A row of the trail has up to 500 members who went together, and stays for the one who is inside longest: of each the
+# seat is looked up.
+_PAGE: Final = 200
 _LEFT: Final = """
 case when at < :before then not exists(
     select from unnest(members, visits) as u (member, visit)
@@ -17,4 +19,4 @@ case when at < :before then not exists(
 
 def lives(kept: timedelta) -> tuple[Life, ...]:
     """Seats stay: a member enters again by what they say, and they are held against the sums."""
-    return (Life("journey_trail", _LEFT, kept), Life("journey_refusal", "at < :before", kept))
+    return (Life("journey_trail", _LEFT, kept, page=_PAGE), Life("journey_refusal", "at < :before", kept))

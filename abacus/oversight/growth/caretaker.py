@@ -29,6 +29,7 @@ _BEGINS_AFTER_S: Final = 60.0  # so that processes that start together are ready
 _STANDS_BY_S: Final = 60.0
 _MEASURES_EVERY_S: Final = 900.0
 _SWEEPS_EVERY: Final = timedelta(days=1)
+_AGAIN_AFTER: Final = timedelta(hours=1)  # a sweep that failed: it begins anew, and what it reads is large
 
 log = structlog.get_logger(__name__)
 
@@ -90,6 +91,7 @@ class Caretaker:
         now = self._clock.now()
         if self._sweeps_after is not None and now < self._sweeps_after:
             return
+        self._sweeps_after = now + _AGAIN_AFTER
         for each in await slices.slices_of(self._pool):
             for life in self._lives:
                 await slices.unless_away(self._pool, self._sweep(each, life, now, measuring))

@@ -15,7 +15,6 @@ from abacus.platform.retention.life import Life
 from abacus.platform.slices import Slice
 from abacus.platform.sql import Statement
 
-PAGE: Final = 10_000  # rows that are looked at together
 PAUSE_S: Final = 0.1  # in which others have the disk
 _BEGINNING: Final = "(0,0)"
 
@@ -35,17 +34,15 @@ class _Page(NamedTuple):
     deleted: int
 
 
-async def sweep(
-    slice_: Slice, life: Life, now: datetime, *, page: int = PAGE, pause_s: float = PAUSE_S
-) -> AsyncIterator[Swept]:
+async def sweep(slice_: Slice, life: Life, now: datetime, *, pause_s: float = PAUSE_S) -> AsyncIterator[Swept]:
     """Through the table once, step by step. Raises `Unavailable`."""
     statement, after = _statement(life), _BEGINNING
     while True:
         async with slice_.within() as connection:
-            row = await connection.fetchrow(*statement(after=after, before=now - life.kept, page=page))
+            row = await connection.fetchrow(*statement(after=after, before=now - life.kept, page=life.page))
         step = _Page(*row)
         yield Swept(step.seen, step.deleted)
-        if step.last is None or step.seen < page:
+        if step.last is None or step.seen < life.page:
             return
         after = step.last
         await asyncio.sleep(pause_s)

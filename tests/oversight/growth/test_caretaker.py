@@ -10,6 +10,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from abacus.core.clock import SystemClock
+from abacus.core.errors import Unavailable
 from abacus.engage.campaigns.effects import Effects
 from abacus.oversight.growth import sizes
 from abacus.oversight.growth.caretaker import SIZES_KEPT, Caretaker
@@ -20,6 +21,7 @@ from abacus.platform import slices
 from abacus.platform.delivery.deliverer import Periodic
 from abacus.platform.metrics import total
 from abacus.platform.postgres import Pool
+from abacus.platform.retention.life import Life
 from abacus.platform.settings import Settings
 from tests.engage.campaigns.offers import NOW as DECIDED
 from tests.engage.campaigns.offers import campaign, decide, matched, order
@@ -195,6 +197,19 @@ async def test_a_sweep_comes_once_a_day(pool: Pool) -> None:
     clock.set(NOW + timedelta(days=1))
     await care.sweep_if_due(Periodic(nothing, 1e9))
     assert await left(pool, "select message_id from notification") == set()
+
+
+async def test_a_sweep_that_failed_comes_again_in_an_hour(pool: Pool) -> None:
+    clock = FixedClock(NOW)
+    broken = Life("no_such_table", "at < :before", timedelta(days=400))
+    lives = [*lives_of(Settings()), broken]
+    care = Caretaker(pool, clock, lives, replayed_kept=timedelta(days=400), disk=None, pause_s=0.0)
+    with pytest.raises(Unavailable):
+        await care.sweep_if_due(Periodic(nothing, 1e9))
+    await care.sweep_if_due(Periodic(nothing, 1e9))
+    clock.set(NOW + timedelta(hours=1))
+    with pytest.raises(Unavailable):
+        await care.sweep_if_due(Periodic(nothing, 1e9))
 
 
 async def test_sizes_are_noted_once_a_day_and_for_400_days(pool: Pool) -> None:

@@ -23,9 +23,8 @@ async def days_left(pool: Pool) -> list[int]:
 
 
 async def swept(pool: Pool, life: Life, *, page: int) -> list[Swept]:
-    return [
-        step for each in await slices.slices_of(pool) async for step in sweep(each, life, NOW, page=page, pause_s=0.0)
-    ]
+    paged = life._replace(page=page)
+    return [step for each in await slices.slices_of(pool) async for step in sweep(each, paged, NOW, pause_s=0.0)]
 
 
 @pytest.fixture
@@ -59,7 +58,7 @@ async def test_a_row_that_is_locked_stays_for_the_next_sweep(filled: Pool) -> No
 
 async def test_a_sweep_that_is_cut_off_has_done_what_it_has_done(filled: Pool) -> None:
     for each in await slices.slices_of(filled):
-        async for step in sweep(each, LIFE, NOW, page=20, pause_s=0.0):
+        async for step in sweep(each, LIFE._replace(page=20), NOW, pause_s=0.0):
             if step.deleted:
                 break
     assert 100 < len(await days_left(filled)) < 250
