@@ -79,6 +79,7 @@ check: env ## every gate that is not a test
 	$(PY) -m mypy
 	.venv/bin/lint-imports
 	$(PY) -m abacus.cli.schemas --check
+	$(PY) -m abacus.cli.growth_page --check
 	$(PY) client/generate_sync.py --check
 	$(UV) pip check --quiet --python $(PY)
 

@@ -53,6 +53,7 @@ from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.ledger.store.read import STANDING
 from abacus.ledger.wiring import moves_of, single_moves
 from abacus.oversight.closing.kind import accounts_desk
+from abacus.oversight.growth.wiring import disk_of
 from abacus.oversight.status.sources import Places
 from abacus.oversight.status.wiring import groups_of
 from abacus.people.directory import PeopleDirectory
@@ -193,7 +194,7 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
 async def _places(wiring: Wiring, pool: Pool, pipeline: Sequence[str]) -> Places:
     settings, sqs = wiring.settings, await _sqs(wiring)
     kafka, prefix, topic = settings.kafka_bootstrap, settings.queue_prefix, settings.points_topic
-    return Places(pool, sqs, kafka, prefix, topic, groups_of(settings), pipeline)
+    return Places(pool, sqs, kafka, prefix, topic, groups_of(settings), pipeline, disk_of(settings))
 
 
 def _replica(wiring: Wiring, cards: CardReader, counters: CounterStore | None) -> Replica | None:

@@ -24,6 +24,7 @@ class Cause(StrEnum):
     UNDELIVERED = "undelivered"
     NEEDS_SOMEBODY = "needs-somebody"
     OVERDUE = "overdue"
+    DISK = "disk"
 
 
 class Problem(NamedTuple):

@@ -223,6 +223,12 @@ class Settings(BaseSettings):
     secrets_key: Annotated[str, AfterValidator(_keyring)] | None = None
     # The keys with which producers sign envelopes and consumers check them; without keys, nobody signs.
     envelope_keys: Annotated[str, AfterValidator(_envelope_keys)] = ""
+    # How many days rows stay by which nothing is paid or proven: those of campaigns and journeys, messages that were
+    # given up, and items of the quarantine that were replayed. And how large the disks of the database are, together.
+    engage_keep_days: Annotated[int, Field(ge=100, le=3650)] = 400
+    undelivered_keep_days: Annotated[int, Field(ge=31, le=3650)] = 180
+    replayed_keep_days: Annotated[int, Field(ge=90, le=3650)] = 400
+    database_disk_gb: Annotated[float, Field(gt=0)] | None = None
     # Whether webhooks may lead into private networks, and go without TLS.
     webhooks_to_private: bool = False
     # Members are told over these channels, at these rates by hour of day, in the hours of this time zone.

@@ -29,6 +29,7 @@ from abacus.proof.partner_awards import check_partner_awards
 from abacus.proof.partners import Partners
 from abacus.proof.parts import (
     Findings,
+    Generations,
     House,
     Keys,
     Log,
@@ -38,6 +39,7 @@ from abacus.proof.parts import (
     Root,
     Span,
     check_entries,
+    check_generations,
     check_places,
 )
 from abacus.proof.sight import Pager, Sight
@@ -79,6 +81,8 @@ async def examine(sight: Sight, part: Part, by: By) -> Findings:
             return await _members(await sight.ledger(part.number), sight, part, by)
         case Keys():
             return await _keys(await sight.ledger(part.number), sight, part, by.seed)
+        case Generations():
+            return await check_generations(sight, part)
         case Places():
             return await check_places(sight, part)
         case Root():

@@ -5,7 +5,7 @@ from datetime import date
 from typing import Final, NamedTuple, TypeAlias
 
 from abacus.core.ids import OF_THEIR_MEMBER
-from abacus.platform.postgres import pages
+from abacus.platform.postgres import LONG_S, pages
 from abacus.platform.sql import Statement
 from abacus.proof.decide.counted import NOTHING, Counted
 from abacus.proof.decide.report import MOST_FAULTS, Fault, Report
@@ -51,6 +51,12 @@ class Keys(NamedTuple):
     are_entered: bool
 
 
+class Generations(NamedTuple):
+    """The keys of a slice over its generations."""
+
+    number: int
+
+
 class Places(NamedTuple):
     """The members in a table of a slice: all of them belong to it."""
 
@@ -77,7 +83,7 @@ class House(NamedTuple):
     """What is about no member: approvals, and cards, people and partners beside the log."""
 
 
-Part: TypeAlias = Members | Keys | Places | Root | Log | House
+Part: TypeAlias = Members | Keys | Generations | Places | Root | Log | House
 
 
 @dataclass(slots=True)
@@ -123,6 +129,23 @@ async def check_places(sight: Sight, part: Places) -> Findings:
     for member_id, belongs in await ledger.fetch(*query(slices=len(sight.slices), number=number)):
         detail = f"rows of {table} lie in slice {number}, and the member belongs to {belongs}"
         findings.report.note(Fault(member_id, "", 0, detail))
+    return findings
+
+
+# Each generation has an index by key, and the database says that a key is unique in each. So keys come in order.
+_TWICE: Final = f"""
+select k.member_id, k.program, k.seq, k.key from (
+    select c.*, lag(c.key) over (order by c.key) as before from claim c
+) k
+where k.key = k.before limit {MOST_FAULTS}
+"""
+
+
+async def check_generations(sight: Sight, part: Generations) -> Findings:
+    """Whoever posts looks into earlier generations for its keys: two that have the same were posted without a look."""
+    findings, ledger = Findings(), await sight.ledger(part.number)
+    for member_id, program, seq, key in await ledger.fetch(_TWICE, timeout=LONG_S):
+        findings.report.note(Fault(member_id, program, seq, f"its key {key} is claimed in two generations"))
     return findings
 
 

@@ -21,7 +21,7 @@ from abacus.proof.decide.seal import Seal, Sealed, follow_seals
 from abacus.proof.examine import CLAIMED_AS, CLAIMED_TOO, examine, use_examining_plans
 from abacus.proof.log import parts_of_log
 from abacus.proof.partners import compare_allowances
-from abacus.proof.parts import EVERYBODY, Findings, House, Keys, Members, Part, Places, Root, Span
+from abacus.proof.parts import EVERYBODY, Findings, Generations, House, Keys, Members, Part, Places, Root, Span
 from abacus.proof.sight import Sight, at_once, one_moment
 from abacus.proof.store import all_seals, sealed_slices
 
@@ -194,6 +194,8 @@ async def _parts(
         for generation, pages in each.key_pages.items()
         for first in range(0, pages, size.pages)
     ]
+    if span == EVERYBODY:
+        parts += [Generations(number) for number, each in enumerate(sizes) if len(each.key_pages) > 1]
     if has_several and span == EVERYBODY:
         parts += [Places(number, table) for number in sight.numbers for table in CUT]
     for number, each in enumerate(sizes):

@@ -12,6 +12,8 @@ from abacus.engage.downstreams.desk import DownstreamDesk
 from abacus.engage.journeys.desk import JourneyDesk
 from abacus.engage.notify.decide.contact_document import parse_policy
 from abacus.engage.offers.desk import OfferDesk
+from abacus.oversight.growth import sizes
+from abacus.oversight.growth.types import Sizes
 from abacus.people.store.approvals import Approvals
 from abacus.people.types.approval import Approval
 from abacus.signals.places.decide.map_document import parse_map
@@ -132,6 +134,10 @@ async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
         turn = await watch.begin(open_desk.clock.now() - timedelta(minutes=minutes))
         assert turn is not None
         await watch.end(turn, {"award": 90.0 - minutes, RELAY: 0.0})
+    async with open_desk.pool.acquire() as connection:
+        for days, size in ((30, 600_000_000), (0, 900_000_000)):  # ago; operations have them in a table
+            day = open_desk.clock.now().date() - timedelta(days=days)
+            await sizes.note(connection, day, Sizes(size, {"transfer": size // 2, "claim": size // 4}))
     await load(open_desk.pool, "vip", "bob")
     await save_draft(open_desk)
     return approval

@@ -13,7 +13,7 @@ RIGHTS: Final[Mapping[str, str]] = {
         " lapsed_seq lifetime active_until vesting)"
     ),
     "account_tier": "select, insert, update(country tier until last_seq changes)",
-    "action": "select, insert, update(due_at attempts failing_since done_at refused_at reason)",
+    "action": "select, insert, delete, update(due_at attempts failing_since done_at refused_at reason)",
     "alembic_version": "select",
     "allowance": (
         "select, insert(partner_id per_award per_member_day per_day in_total), update(used day used_that_day)"
@@ -32,7 +32,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "audit_log": ("select, insert(entry_id at actor authenticated deed subject country details), update(number hash)"),
     "campaign": "select, insert, update(status changed_at changed_by approved_by approved_at reason)",
     "campaign_claim": "select, insert",
-    "campaign_progress": "select, insert, update(events runs points cost marks variant)",
+    "campaign_progress": "select, insert, delete, update(events runs points cost marks variant)",
     "campaign_seen": "select, insert, update(events)",
     "campaign_sum": "select, insert, update(events points cost)",
     "category_tree": "select, insert",
@@ -113,7 +113,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "journey_deed": "select, insert, delete, update(id)",
     "journey_deed_aside": "select, insert, delete",
     "journey_entry_aside": "select, insert, delete, update(due_at fault set_aside_at tries version)",
-    "journey_trail": "select, insert",
+    "journey_trail": "select, insert, delete, update(id)",
     "key_filter": "select, insert, delete",
     "key_slice": "select, insert",
     "limit_pot": "select, insert, update(runs points cost)",
@@ -187,6 +187,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "seal_slice": "select, insert",
     "sealed_leaf": "select",
     "segment_version": "select, insert, delete",
+    "size_of_day": "select, insert, delete",
     "slice": "select",
     "slice_step": "select",
     "tier_calendar": "select, insert, update(rolled_through)",
@@ -257,7 +258,8 @@ SPLIT: Final[Mapping[str, Mapping[str, str]]] = {
 
 # Functions with their owner's rights that the role may call.
 FUNCTIONS: Final = {
-    *("abacus_set_limits", "abacus_state_of", "counter_partition_drop", "counter_partition_keep"),
+    *("abacus_forget_replayed", "abacus_set_limits", "abacus_state_of"),
+    *("counter_partition_drop", "counter_partition_keep"),
     *("generation_open", "generation_pack", "generation_close"),
 }
 

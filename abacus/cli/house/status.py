@@ -5,11 +5,15 @@ from contextlib import AsyncExitStack
 from datetime import datetime
 from typing import Any, Final
 
+from rich.filesize import decimal
+
 from abacus.cli.terminal.answer import Answer, Line, Shown, Table
 from abacus.cli.terminal.shell import database, settings, sqs
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
 from abacus.core.status import Problem
+from abacus.oversight.growth.types import DiskForecast
+from abacus.oversight.growth.wiring import disk_of
 from abacus.oversight.status.capabilities import figures_of
 from abacus.oversight.status.decide.problems import exit_code, problems
 from abacus.oversight.status.sources import Places, read
@@ -21,7 +25,7 @@ _QUEUE: Final = ("queue", "waiting", "in flight", "delayed", "oldest")
 
 
 async def status() -> Answer:
-    """Show workers, streams, queues, the relay, what is set aside or undelivered, and jobs; a line for each problem.
+    """Show workers, streams, queues, the relay, what is set aside or undelivered, jobs and sizes, and each problem.
 
     Exit 0 if all is well, 1 if something is wrong, 2 if nothing is known to be wrong and not everything can be read.
     """
@@ -34,7 +38,8 @@ async def status() -> Answer:
             pool, unknown["database"] = None, str(error)
         client = await stack.enter_async_context(sqs(config))
         kafka, prefix, topic = config.kafka_bootstrap, config.queue_prefix, config.points_topic
-        snapshot = await read(Places(pool, client, kafka, prefix, topic, groups_of(config), PIPELINE), clock, unknown)
+        groups, disk = groups_of(config), disk_of(config)
+        snapshot = await read(Places(pool, client, kafka, prefix, topic, groups, PIPELINE, disk), clock, unknown)
     faults = problems(snapshot, PIPELINE, prefix)
     return Answer(_document(snapshot, faults), *_shown(snapshot, faults), exit_code=exit_code(snapshot, faults))
 
@@ -64,6 +69,8 @@ def _shown(snapshot: Snapshot, faults: Sequence[Problem]) -> Iterator[str | Show
     if snapshot.workforce is not None and snapshot.workforce.cards_age_s is not None:
         yield f"rate cards in use: {snapshot.workforce.cards_age_s:,.0f} s old"
     yield from _left(snapshot)
+    if snapshot.sizes is not None:
+        yield from _sizes(snapshot.sizes)
     yield from _verdict(snapshot, faults)
 
 
@@ -73,6 +80,22 @@ def _left(snapshot: Snapshot) -> Iterator[str]:
         yield f"quarantine: {sum(snapshot.quarantine.values()):,} held"
     for each in snapshot.undelivered or ():
         yield f"{each.kind}: {each.told}"
+
+
+def _sizes(sizes: DiskForecast) -> Iterator[str | Shown]:
+    rows = [[each.table, decimal(each.bytes), _rate(each.a_day)] for each in sizes.largest]
+    yield Table("Largest tables", ["table", "size", "a day"], rows)
+    told = f"database: {decimal(sizes.bytes)}, {_rate(sizes.a_day)} a day"
+    if sizes.disk is None:
+        yield f"{told}; ABACUS_DATABASE_DISK_GB is not set, so nobody knows when its disk is full"
+    elif sizes.full_on is None:
+        yield f"{told}; nothing says that its disk of {decimal(sizes.disk)} will be full"
+    else:
+        yield f"{told}; its disk of {decimal(sizes.disk)} is full on {sizes.full_on} at this rate"
+
+
+def _rate(a_day: int | None) -> str:
+    return "not known yet" if a_day is None else f"{'-' if a_day < 0 else '+'}{decimal(abs(a_day))}"
 
 
 def _verdict(snapshot: Snapshot, faults: Sequence[Problem]) -> Iterator[str | Shown]:
@@ -105,8 +128,13 @@ def _document(snapshot: Snapshot, faults: Sequence[Problem]) -> dict[str, Any]:
         "quarantine": snapshot.quarantine,
         "undelivered": None if snapshot.undelivered is None else figures_of(snapshot.undelivered),
         "overdue": _documents(snapshot.overdue),
+        "sizes": None if snapshot.sizes is None else _sizes_document(snapshot.sizes),
     }
 
 
 def _documents(rows: Sequence[Any] | None) -> list[dict[str, Any]] | None:
     return None if rows is None else [row._asdict() for row in rows]
+
+
+def _sizes_document(sizes: DiskForecast) -> dict[str, Any]:
+    return {**sizes._asdict(), "largest": _documents(sizes.largest)}

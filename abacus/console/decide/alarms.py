@@ -68,6 +68,9 @@ _WORDS: Final[Mapping[Cause, _Words]] = {
     Cause.NEEDS_SOMEBODY: _Words(
         "The {about} need somebody", "Points that are booked stay as they are.", "/{about}", "See the {about}"
     ),
+    Cause.DISK: _Words(
+        "The disk of the {about} will soon be full", "When it is, nothing is booked until there is room."
+    ),
     Cause.OVERDUE: _Words("Overdue: {about}", "Points stay as they are until it has run.", "/tasks", "See tasks"),
 }
 

@@ -146,6 +146,7 @@ NAMELESS: Final = frozenset(
         "seal_slice",
         "sealed_leaf",
         "segment_version",
+        "size_of_day",
         "slice",
         "slice_step",
         "tier_calendar",

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple, TypeVar
 from abacus.core.clock import Clock
 from abacus.core.errors import AbacusError
 from abacus.ledger.relay.cursor import RelayCursor
+from abacus.oversight.growth.sizes import live_forecast, noted_forecast
 from abacus.oversight.status.capabilities import overdue, undelivered
 from abacus.oversight.status.types import (
     GroupLag,
@@ -40,7 +41,8 @@ class Group(NamedTuple):
 
 class Places(NamedTuple):
     """Where to look. A database that is away is None, and so are queues and a broker that no setting names. The workers
-    of the `pipeline` have to run, so their groups are looked at though no process has noted them.
+    of the `pipeline` have to run, so their groups are looked at though no process has noted them. `disk` is how many
+    bytes the disks of the database have, None where nobody told.
     """
 
     pool: Pool | None
@@ -50,6 +52,7 @@ class Places(NamedTuple):
     points_topic: str
     groups: Sequence[Group]
     pipeline: Sequence[str]
+    disk: int | None = None
 
 
 async def workforce_of(pool: Pool, clock: Clock) -> Workforce:
@@ -115,19 +118,22 @@ async def read(places: Places, clock: Clock, unknown: dict[str, str]) -> Snapsho
     if places.pool is None:
         return snapshot
     held = await _known("quarantine", QuarantineStore(places.pool, clock).counts(), unknown)
-    return snapshot._replace(quarantine=None if held is None else {str(reason): held[reason] for reason in held})
+    sizes = await _known("sizes", live_forecast(places.pool, clock.now(), places.disk), unknown)
+    counts = None if held is None else {str(reason): held[reason] for reason in held}
+    return snapshot._replace(quarantine=counts, sizes=sizes)
 
 
 async def snapshot_of(places: Places, clock: Clock, unknown: dict[str, str], *, most: int | None = None) -> Snapshot:
-    """The state without what is set aside, which stays until a person sees to it. Transfers that are not published are
-    counted to `most`.
+    """The state without what is set aside, which stays until a person sees to it; sizes are those that were noted last.
+    Transfers that are not published are counted to `most`.
     """
-    pool, workforce, relaying, outside, late = places.pool, None, None, None, None
+    pool, workforce, relaying, outside, late, growing = places.pool, None, None, None, None, None
     if pool is not None:
         workforce = await _known("processes", workforce_of(pool, clock), unknown)
         relaying = await _known("relay", relay(pool, places.points_topic, clock, most=most), unknown)
         outside = await _known("deliveries", undelivered(pool, clock), unknown)
         late = await _known("jobs", overdue(pool, clock.now()), unknown)
+        growing = await _known("sizes", noted_forecast(pool, clock.now(), places.disk), unknown)
     queued = await _queued(places, workforce, unknown)
     behind = await _behind(places, workforce, unknown)
     return Snapshot(
@@ -140,6 +146,7 @@ async def snapshot_of(places: Places, clock: Clock, unknown: dict[str, str], *, 
         undelivered=outside,
         overdue=late,
         unknown=unknown,
+        sizes=growing,
     )
 
 

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from abacus.core.status import Overdue, Undelivered
+from abacus.oversight.growth.types import DiskForecast
 from abacus.platform.presence.types import FailureNote
 
 
@@ -86,3 +87,4 @@ class Snapshot(NamedTuple):
     undelivered: Sequence[Undelivered] | None
     overdue: Sequence[Overdue] | None
     unknown: Mapping[str, str]
+    sizes: DiskForecast | None = None

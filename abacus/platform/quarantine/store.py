@@ -160,6 +160,9 @@ where id = :id
 """)
 
 
+_FORGET_REPLAYED: Final = Statement("select abacus_forget_replayed(:before, :most::integer)")
+
+
 class Which(NamedTuple):
     """Which items are meant; None leaves a property open, and no ids leave them open."""
 
@@ -285,6 +288,13 @@ class QuarantineStore:
             replaying = ReplayBatch([row.held for row in rows], {})
             yield replaying
             await connection.executemany(*_STILL_HELD.rows(_faulty(rows, replaying.unfit, self._clock.now())))
+
+    async def forget_replayed(self, before: datetime, most: int) -> int:
+        """Deletes items that were replayed before that time, `most` at once; returns how many. Items that came back are
+        held, and stay; the database deletes none within 90 days.
+        """
+        async with passing_failures():
+            return int(await self._pool.fetchval(*_FORGET_REPLAYED(before=before, most=most)))
 
 
 def _faulty(rows: Sequence[_Row], unfit: Mapping[str, SetAside], now: datetime) -> list[dict[str, object]]:

@@ -199,3 +199,16 @@ async def test_a_key_twice_and_a_number_twice_are_found_over_generations(pool: P
             await superuser.execute("update copied set generation = 2")
             await superuser.execute(f"insert into {table} select * from copied; drop table copied")
     assert not await is_sound(pool)
+
+
+async def test_a_key_that_was_posted_to_two_generations_without_a_look_is_found(pool: Pool, database_url: str) -> None:
+    """All else is in order: each transfer has its claim, and each claim its transfer."""
+    await PostgresLedger(pool, CLOCK).post([earned("bob", 0)])
+    await opened(pool)
+    async with tampering(database_url) as superuser:
+        await superuser.execute("create temporary table hidden as select * from claim")
+        await superuser.execute("delete from claim")
+        await PostgresLedger(pool, CLOCK).post([earned("bob", 0)])
+        await superuser.execute("insert into claim select * from hidden; drop table hidden")
+    report = await verify(pool, RECHECK, seals=None)
+    assert [fault.detail for fault in report.faults] == ["its key txn:meals:bob-0 is claimed in two generations"]

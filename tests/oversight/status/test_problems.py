@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from abacus.core.status import Overdue, Problem, Undelivered
+from abacus.oversight.growth.types import DiskForecast
 from abacus.oversight.status.decide.problems import exit_code, problems
 from abacus.oversight.status.types import (
     GroupLag,
@@ -48,6 +49,11 @@ def workers(*each: WorkerState, cards_age_s: float | None = 4.0) -> Workforce:
     return Workforce([worker("awarder"), worker("relay"), *each], cards_age_s)
 
 
+def disk(days_left: int | None) -> DiskForecast:
+    full_on = None if days_left is None else NOW.date() + timedelta(days=days_left)
+    return DiskForecast(900, 1, 7, 1000, days_left, full_on, ())
+
+
 FAILED = FailureNote("abacus-award", "KeyError: 'points'", NOW, 10)
 SHORT = Workforce([worker("relay")], 4.0)
 CASES: list[tuple[str, dict[str, Any], str | None]] = [
@@ -87,6 +93,10 @@ CASES: list[tuple[str, dict[str, Any], str | None]] = [
         {"undelivered": [Undelivered("letters", "", {}, None), Undelivered("posts", "", {}, Problem("2 wait", "go"))]},
         "2 wait",
     ),
+    ("no disk is told", {"sizes": disk(None)}, None),
+    ("the disk has a month", {"sizes": disk(30)}, None),
+    ("the disk is soon full", {"sizes": disk(29)}, "full on 2026-12-21, in 29 days, at this rate"),
+    ("the disk is full", {"sizes": disk(0)}, "full on 2026-11-22, in 0 days"),
     ("a job", {"overdue": [Overdue("tiers roll", "SG", "3 tiers", "do it")]}, "tiers roll of SG: 3 tiers"),
 ]  # fmt: skip
 

@@ -19,6 +19,8 @@ from abacus.console.web.page import Events, Page
 from abacus.console.web.parts import Part
 from abacus.core.errors import Refused, Unavailable
 from abacus.core.status import Overdue, Problem, Undelivered
+from abacus.oversight.growth.sizes import noted_forecast
+from abacus.oversight.growth.types import DiskForecast
 from abacus.oversight.status.capabilities import figures_of, overdue, undelivered
 from abacus.oversight.status.decide.alert_levels import (
     ALERT_LEVELS,
@@ -69,6 +71,7 @@ class OperationsPage(Page):
     queues: Part[Sequence[QueueState]] | None = None
     relay: Part[RelayState] | None = None
     undelivered: Part[Mapping[str, int | datetime | None]] | None = None
+    sizes: Part[DiskForecast | None] | None = None
     jobs: Part[Sequence[Overdue]]
     not_read: Mapping[str, str] = field(default_factory=dict)
     counted_to: int = COUNTED_TO
@@ -83,6 +86,7 @@ async def operations(call: Call) -> OperationsPage:
         found = _problems(call, _snapshot(call, page, None))
         return replace(page, problems=found, alarms=alarms_of(found))
     workers = await call.part(workforce_of(pool, clock))
+    sizes = await call.part(noted_forecast(pool, call.now, places.disk))
     groups, queued, relaying, outside, jobs, readings = await asyncio.gather(
         _lags(call, workers.value),
         queues_of(call, workers.value),
@@ -98,6 +102,7 @@ async def operations(call: Call) -> OperationsPage:
         queues=queued,
         relay=relaying,
         undelivered=Part(None if outside.value is None else figures_of(outside.value), outside.down),
+        sizes=sizes,
         jobs=jobs,
         charts=charts_of(readings.value or ()),
         not_read={name: why for name, why in _UNSET.items() if given[name] is None},
@@ -163,6 +168,7 @@ def _snapshot(call: Call, page: OperationsPage, outside: Sequence[Undelivered] |
         undelivered=outside,
         overdue=page.jobs.value,
         unknown={},
+        sizes=_value(page.sizes),
     )
 
 

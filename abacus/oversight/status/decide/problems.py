@@ -5,6 +5,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from abacus.core.status import Cause, Overdue, Problem
+from abacus.oversight.growth.decide.forecast import WARNS_WITHIN
+from abacus.oversight.growth.types import DiskForecast
 from abacus.oversight.status.types import (
     GroupLag,
     QueueState,
@@ -34,6 +36,7 @@ def problems(snapshot: Snapshot, pipeline: Sequence[str], prefix: str) -> list[P
         *_of_quarantine(snapshot.quarantine or {}),
         *(left.problem for left in snapshot.undelivered or () if left.problem is not None),
         *map(_of_job, snapshot.overdue or ()),
+        *(_of_disk(snapshot.sizes) if snapshot.sizes is not None else ()),
     ]
 
 
@@ -50,6 +53,7 @@ def unread(snapshot: Snapshot) -> set[Cause]:
         (snapshot.quarantine, {Cause.QUARANTINE}),
         (snapshot.undelivered, {Cause.UNDELIVERED, Cause.NEEDS_SOMEBODY}),
         (snapshot.overdue, {Cause.OVERDUE}),
+        (snapshot.sizes, {Cause.DISK}),
     ]
     return {cause for part, causes in parts if part is None for cause in causes}
 
@@ -149,3 +153,9 @@ def _of_quarantine(counts: Mapping[str, int]) -> Iterator[Problem]:
 def _of_job(overdue: Overdue) -> Problem:
     where = f" of {overdue.country}" if overdue.country else ""
     return Problem(f"{overdue.job}{where}: {overdue.detail}", overdue.command, Cause.OVERDUE, overdue.job)
+
+
+def _of_disk(sizes: DiskForecast) -> Iterator[Problem]:
+    if sizes.days_left is not None and sizes.days_left < WARNS_WITHIN:
+        fault = f"the disk of the database is full on {sizes.full_on}, in {sizes.days_left} days, at this rate"
+        yield Problem(fault, "see what grows, and make room: docs/operate/growth.md", Cause.DISK, "database")
