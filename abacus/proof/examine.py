@@ -78,22 +78,22 @@ async def examine(sight: Sight, part: Part, by: By) -> Findings:
     """In transactions that use the examining plans."""
     match part:
         case Members():
-            return await _members(await sight.ledger(part.number), sight, part, by)
+            findings = await _members(await sight.ledger(part.number), sight, part, by)
         case Keys():
-            return await _keys(await sight.ledger(part.number), sight, part, by.seed)
+            findings = await _keys(await sight.ledger(part.number), sight, part, by.seed)
         case Generations():
-            return await check_generations(sight, part)
+            findings = await check_generations(sight, part)
         case Places():
-            return await check_places(sight, part)
+            findings = await check_places(sight, part)
         case Root():
-            return await _root(await sight.ledger(part.number), part)
+            findings = await _root(await sight.ledger(part.number), part)
         case Log():
-            return Findings(await check_chain(sight.shared, part))
+            findings = Findings(await check_chain(sight.shared, part))
         case House():
             findings = Findings(await check_approvals(sight))
             findings.report.add(await check_ends(sight.shared))
             findings.report.add(await check_stated(sight.shared))
-            return findings
+    return findings
 
 
 def _number(key: str, table: str, seed: int) -> str:

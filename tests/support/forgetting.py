@@ -14,6 +14,7 @@ from abacus.ledger.decide.opening_balance import OpeningBalance, Origin
 from abacus.ledger.store.large_moves import LargeMoves
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.rows import in_a_transaction, lock_accounts, write
+from abacus.ledger.store.turns import begin_posting
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.limits import Alone, Limits, Sums
@@ -52,7 +53,7 @@ async def bring(pool: Pool, opening: OpeningBalance) -> None:
     """Write an opening balance as an import does."""
 
     async def work(connection: Connection) -> None:
-        locked = await lock_accounts(connection, [opening[:2]])
+        locked = await lock_accounts(connection, await begin_posting(connection), [opening[:2]])
         new = sort_out([Staged(1, OLD.key(opening), opening)], {}, OLD).new
         openings = open_all(new, locked.accounts, OLD, NOW)
         await write(connection, locked, openings.accounts, openings.claims, openings.transfers)

@@ -211,4 +211,4 @@ async def test_a_key_that_was_posted_to_two_generations_without_a_look_is_found(
         await PostgresLedger(pool, CLOCK).post([earned("bob", 0)])
         await superuser.execute("insert into claim select * from hidden; drop table hidden")
     report = await verify(pool, RECHECK, seals=None)
-    assert [fault.detail for fault in report.faults] == ["its key txn:meals:bob-0 is claimed in two generations"]
+    assert [fault.what for fault in report.faults] == ["its key txn:meals:bob-0 is claimed in two generations"]
