@@ -1,7 +1,8 @@
 """Formance Ledger over its HTTP API, version 2 (github.com/formancehq/ledger): a transfer goes from an issuer to a
 member, and its key is the reference and the idempotency key of the transaction.
 
-A bulk is atomic, and the server has to take bulks of this size: `ledger serve --bulk-max-size 200`.
+A bulk is not atomic: those that are, of several callers, wait for each other in a ring. The server has to take bulks of
+this size: `ledger serve --bulk-max-size 200`.
 """
 
 import json
@@ -57,7 +58,7 @@ class _Ledger:
         self._path = f"/v2/{room.ledger}"
 
     async def post(self, grants: Sequence[Grant]) -> None:
-        await self._server.ask("POST", f"{self._path}/_bulk", list(map(self._element, grants)), {"atomic": "true"})
+        await self._server.ask("POST", f"{self._path}/_bulk", list(map(self._element, grants)))
 
     def _element(self, grant: Grant) -> dict[str, Any]:
         posting = {

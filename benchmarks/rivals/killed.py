@@ -4,6 +4,7 @@ there twice once calls have been made again.
 
 import asyncio
 import multiprocessing
+import signal
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
@@ -14,6 +15,7 @@ from typing import Final, NamedTuple
 
 import uvloop
 
+from abacus.core.errors import Unavailable
 from benchmarks.rivals.port import Ledger, Rival, Room, Sums, Work
 
 _LOOK_EVERY_S: Final = 1.0
@@ -39,7 +41,7 @@ class Aftermath(NamedTuple):
 
 
 async def kill(rival: Rival, room: Room, work: Work, after: int) -> Aftermath:
-    """Kills a poster once so many calls are acknowledged."""
+    """Kills a poster once so many calls are acknowledged. Raises `Unavailable` if the ledger gives up before."""
     calls = await asyncio.to_thread(_killed, rival, room, work, after)
     acknowledged, under_way = (
         {grant.number for number in numbers for grant in work.call(number, rival.a_call)}
@@ -76,6 +78,8 @@ def _killed(rival: Rival, room: Room, work: Work, after: int) -> Calls:
             if is_done and len(acknowledged) == after:
                 poster.kill()
     poster.join()
+    if poster.exitcode != -signal.SIGKILL:
+        raise Unavailable(rival.name, f"its poster ended after {len(acknowledged):,} of {after:,} calls")
     return Calls(frozenset(begun), frozenset(acknowledged))
 
 

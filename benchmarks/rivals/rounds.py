@@ -2,12 +2,14 @@
 
 import statistics
 import time
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from itertools import count
 from typing import Final, NamedTuple
 
 import uvloop
 
+from abacus.core.errors import Unavailable
 from benchmarks.posting_rounds import AWARDERS, timed
 from benchmarks.rivals.port import Rival, Room, Work
 
@@ -32,6 +34,7 @@ class Posted(NamedTuple):
     began: float
     ended: float
     took: list[float]
+    refusal: str = ""  # the first that the ledger gave; calls after it are not made
 
 
 class Pace(NamedTuple):
@@ -64,18 +67,21 @@ class Turns:
         self._next = 0
 
     def post(self, work: Work, seconds: float) -> Pace:
+        """Raises `Unavailable` with what the ledger refused."""
         rival = self.rival
         shares = [
             Share(self.room, work, rival.a_call, rival.connections, self._next + number, AWARDERS, seconds)
             for number in range(AWARDERS)
         ]
         posted = list(self._posters.map(post, shares))
+        if refusals := [each.refusal for each in posted if each.refusal]:
+            raise Unavailable(rival.name, refusals[0])
         took = [each for one in posted for each in one.took]
         self._next += AWARDERS * max(len(one.took) for one in posted)
         return Pace(rival.a_call, max(one.ended for one in posted) - min(one.began for one in posted), took)
 
 
-def together(paces: list[Pace]) -> Pace:
+def together(paces: Sequence[Pace]) -> Pace:
     return Pace(paces[0].a_call, sum(each.seconds for each in paces), [took for each in paces for took in each.took])
 
 
@@ -85,14 +91,18 @@ def post(share: Share) -> Posted:
 
 async def _post(share: Share) -> Posted:
     took: list[float] = []
+    refusals: list[str] = []
     numbers = count(share.first, share.every)
     async with share.room.opened(share.connections) as ledger:
 
         async def hand() -> None:
             until = time.monotonic() + share.seconds
-            while (began := time.monotonic()) < until:
-                await ledger.post(share.work.call(next(numbers), share.a_call))
+            while not refusals and (began := time.monotonic()) < until:
+                try:
+                    await ledger.post(share.work.call(next(numbers), share.a_call))
+                except Unavailable as refusal:
+                    refusals.append(str(refusal))
                 took.append(time.monotonic() - began)
 
         began, ended = await timed(hand, share.connections)
-    return Posted(began, ended, took)
+    return Posted(began, ended, took, "".join(refusals[:1]))

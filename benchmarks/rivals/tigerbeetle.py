@@ -139,4 +139,4 @@ class _Ledger:
         return Sums(balances[_MEMBER], sum(transfers), balances[_ISSUER])
 
     async def size(self) -> None:
-        """Its data file is made as large as it will be."""
+        """It tells none; its data file is larger than what it holds."""

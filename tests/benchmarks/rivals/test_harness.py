@@ -4,14 +4,18 @@ import argparse
 from typing import Final
 
 import pytest
+from aiohttp.test_utils import TestServer
 
 from benchmarks.__main__ import main
 from benchmarks.pages import FOLDER
 from benchmarks.report import Figure
 from benchmarks.rivals.chosen import NOT_NAMED, add_options, asked, named, not_named
-from benchmarks.rivals.measured import ISSUERS, Size, compare
+from benchmarks.rivals.formance import Formance
+from benchmarks.rivals.measured import Size, compare
 from benchmarks.rivals.ours import Ours
 from benchmarks.rivals.plain_orm import PlainOrm
+from benchmarks.rivals.table import ISSUERS
+from tests.benchmarks.rivals.formance_sim import FormanceSim
 
 TINY: Final = Size(members=500, rounds=1, seconds=0.5, warm_up_s=0.1, killed_after=400)
 SERVER: Final = "postgresql://postgres@127.0.0.1:1/abacus"
@@ -33,6 +37,21 @@ async def test_the_same_awards_are_posted_both_ways_and_none_is_lost_or_doubled(
         assert int(of.replace(",", "")) >= TINY.killed_after
         assert twice.value == "0; 0"
         assert sums.value == "agree"
+
+
+@pytest.mark.long
+async def test_a_ledger_that_gives_up_does_not_hold_up_the_others(database_url: str) -> None:
+    async with TestServer(FormanceSim().app) as server:
+        refused = Formance(str(server.make_url("/")), a_call=201)  # it takes 200
+        figures = await compare(Ours(database_url), [refused], TINY)
+    rows = [each for each in figures if each.value == "gave up"]
+    assert [each.name.split(", ")[1] for each in rows] == [
+        *("one issuer", "a hundred issuers"),
+        "its poster killed by SIGKILL",
+    ]
+    assert ["413" in each.ratio for each in rows] == [True, True, False]
+    (ours,) = after_a_kill([each for each in figures if each not in rows])
+    assert all(each.reached for each in ours)
 
 
 def after_a_kill(figures: list[Figure]) -> list[list[Figure]]:
