@@ -68,7 +68,6 @@ def not_named(chosen: argparse.Namespace) -> Sequence[Figure]:
 
 
 def asked(chosen: argparse.Namespace) -> str:
-    """The arguments that repeat the run, without where the ledgers were."""
+    """The arguments that name the same ledgers, without where these were."""
     flags = [f"--{option.flag} {option.metavar}" for option in _OPTIONS if getattr(chosen, option.flag)]
-    flags += [f"--{flag}-database URL" for flag in _DATABASES if getattr(chosen, f"{flag}_database")]
     return " ".join(["--rivals", *flags])

@@ -74,7 +74,7 @@ def chosen(arguments: str = "") -> argparse.Namespace:
             "--rivals --pgledger clone --formance http://f --formance-database postgresql://f",
             ["pgledger", "a plain way by an ORM (SQLAlchemy)", "Formance Ledger"],
             2,
-            "--rivals --pgledger PATH --formance URL --formance-database URL",
+            "--rivals --pgledger PATH --formance URL",
         ),
         (
             "--rivals --blnk http://b --tigerbeetle 3000",
