@@ -75,6 +75,8 @@ from benchmarks import (
 )
 from benchmarks.pages import FOLDER, run_of, write_pages, write_run
 from benchmarks.report import Figure, judged_anywhere, machine, markdown
+from benchmarks.rivals import chosen as rivals_chosen
+from benchmarks.rivals import measured as rivals
 
 Parts: TypeAlias = Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]]
 
@@ -150,6 +152,7 @@ PARTS: Final[Parts] = {
     "server-settings": lambda directory, _: uvloop.run(server_settings.measure(directory)),
     "growth": lambda _, chosen: uvloop.run(growth.measure(chosen.grown_accounts, chosen.grown_transfers)),
     "reports": lambda directory, _: uvloop.run(reports.measure(directory)),
+    rivals_chosen.PART: lambda directory, chosen: uvloop.run(rivals.measure(directory, chosen)),
 }
 # Each takes many minutes, but for the profile, which needs py-spy.
 _ONLY_ASKED_FOR: Final = {
@@ -164,6 +167,7 @@ _ONLY_ASKED_FOR: Final = {
         "profile",
         "relays",
         "reports",
+        rivals_chosen.PART,
         "server-settings",
         "slices",
     ),
@@ -200,7 +204,7 @@ def _measure(chosen: argparse.Namespace, parts: Parts) -> int:
                     measured = parts[name](Path(directory), chosen)
                 figures += measured
                 if chosen.write is not None:
-                    write_run(chosen.write, name, run_of(f"--only {name}", _today(), machine(), measured))
+                    write_run(chosen.write, name, run_of(_asked(name, chosen), _today(), machine(), measured))
             except AbacusError as error:  # the other parts may not need the missing service
                 print(f"bench: {name}: {error}", file=sys.stderr)
                 unmeasured = True
@@ -219,6 +223,10 @@ def _measure(chosen: argparse.Namespace, parts: Parts) -> int:
     return 0 if all(figure.reached is not False for figure in figures) else 1
 
 
+def _asked(part: str, chosen: argparse.Namespace) -> str:
+    return rivals_chosen.asked(chosen) if part == rivals_chosen.PART else f"--only {part}"
+
+
 def _today() -> str:
     return datetime.now(UTC).date().isoformat()
 
@@ -227,6 +235,7 @@ def _chosen(arguments: Sequence[str] | None, parts: Parts) -> argparse.Namespace
     """The choices; `sizes` has the arguments that go on to the benchmarks of both revisions."""
     what = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     what.add_argument("--only", choices=list(parts), action="append")
+    rivals_chosen.add_options(what)
     what.add_argument(
         "--against",
         metavar="REVISION",

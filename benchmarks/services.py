@@ -114,12 +114,18 @@ def _free(probes: ExitStack) -> int:
 @asynccontextmanager
 async def own_database(services: Settings) -> AsyncIterator[Settings]:
     """A migrated, empty database, which is dropped with the block."""
-    name = f"bench_{uuid.uuid4().hex[:8]}"
-    url = urlunsplit(urlsplit(services.required("database_url"))._replace(path=f"/{name}"))
-    await _administer(services, f"create database {name}")
-    try:
+    async with empty_database(services) as url:
         await migrate(url)
         yield services.model_copy(update={"database_url": url})
+
+
+@asynccontextmanager
+async def empty_database(services: Settings) -> AsyncIterator[str]:
+    """The address of a database without any table, which is dropped with the block."""
+    name = f"bench_{uuid.uuid4().hex[:8]}"
+    await _administer(services, f"create database {name}")
+    try:
+        yield urlunsplit(urlsplit(services.required("database_url"))._replace(path=f"/{name}"))
     finally:
         await _administer(services, f"drop database {name} with (force)")
 

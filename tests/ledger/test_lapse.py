@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abacus.ledger.decide.account_with_lots import AccountWithLots
+from abacus.core.sources import CLOCK
+from abacus.ledger.decide.account_with_lots import AccountWithLots, Entry, take
 from abacus.ledger.decide.chain import chain
 from abacus.ledger.decide.lapse import MonthEnd
 from abacus.ledger.decide.lapse import lapse as lapse_purse
@@ -85,6 +86,33 @@ def test_a_gift_after_the_lapse_has_a_date_of_its_own() -> None:
     assert changed is not None
     gifted, _ = apply(changed[0], award(key="api:acme:1", activity=False, expires_on=date(2027, 2, 28)), LATER)
     assert gifted.expires_on == date(2027, 2, 28)
+
+
+@given(
+    st.integers(1, 1_000),
+    st.integers(0, 1_200),
+    st.integers(0, 1_200),
+    st.integers(0, 300),
+    st.sampled_from([None, date(2026, 6, 30), JULY.last_day, date(2026, 8, 31)]),
+)
+def test_points_lapse_as_if_they_were_taken(
+    balance: int, held: int, pending: int, drawn: int, active_until: date | None
+) -> None:
+    """By activity it is done in one step, and taking points is done in several: the outcome is the same."""
+    vesting = [int(LATER.timestamp()) + 1, pending] if pending else None
+    account = BOB._replace(balance=balance, held=held, lots_closed=1, lots_drawn=drawn, active_until=active_until)
+    account = account._replace(expires_on=JULY.last_day, vesting=vesting)
+    change = lapse_purse(AccountWithLots(account), JULY, LATER)
+    if account.available <= 0:
+        assert change is None
+        return
+    assert change is not None
+    entry = Entry(TransferKind.EXPIRE, JULY.key, change.transfer.explanation, JULY.lapsed_at, LATER, CLOCK)
+    taken = take(AccountWithLots(account), account.available, entry)
+    expected = taken.after.account._replace(lapsed_seq=taken.transfer.seq)
+    if not held and not pending:
+        expected = expected._replace(lots_closed=expected.last_seq, lots_drawn=0)
+    assert change == taken._replace(after=AccountWithLots(expected), draws=())
 
 
 @given(st.lists(awards_to_bob, max_size=8), st.lists(awards_to_bob, max_size=4), st.integers(0, 500))

@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from abacus.ledger.decide.account_with_lots import AccountWithLots, Entry, put, put_back
+from abacus.ledger.decide.account_with_lots import AccountWithLots, Entry, put, put_back, take
 from abacus.ledger.decide.movement import Books, plan_moves, rounds
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.kinds import TransferKind
@@ -64,6 +64,13 @@ def test_keys_and_accounts_are_written_in_order() -> None:
 )
 def test_rounds(movements: list[Movement], expected: list[list[int]]) -> None:
     assert list(rounds(movements)) == expected
+
+
+@pytest.mark.parametrize(("points", "day"), [(9, JULY), (10, None), (11, None)])
+def test_an_account_that_is_emptied_has_no_day(points: int, day: date | None) -> None:
+    there = AccountWithLots(BOB._replace(balance=10, expires_on=JULY, active_until=JULY))
+    change = take(there, points, GIVEN)
+    assert change.after.account.expires_on == change.transfer.expires_on == day
 
 
 def test_what_is_added_moves_no_day() -> None:

@@ -69,8 +69,8 @@ class Expirer:
             batch, lapsed = posted
             EXPIRED.labels("expired").inc(len(lapsed.transfers))
             EXPIRED.labels("skipped").inc(len(batch.accounts) - len(lapsed.transfers))
-            for transfer in lapsed.transfers:
-                EXPIRED_POINTS.labels(transfer.program).inc(-transfer.points)
+            for program, points in lapsed.points_by_program().items():
+                EXPIRED_POINTS.labels(program).inc(points)
 
     async def _post(
         self, connection: Connection, named: Envelope, is_ours: Callable[[AccountId], bool]

@@ -38,6 +38,13 @@ MUTANTS: Final = (
         _PURSE,
         "_day_after_taking",
         Node("account.balance <= points", "account.balance < points"),
+        (moving("test_an_account_that_is_emptied_has_no_day"),),
+    ),
+    Mutant(
+        "forgetting the day of what has lapsed",
+        _LAPSING,
+        "_lapse_whole",
+        Node("day if staying else None", "day"),
         (lapse("test_what_is_available_lapses"),),
     ),
     Mutant(
@@ -83,10 +90,7 @@ MUTANTS: Final = (
         "keeping what is held from lapsing",
         _LAPSING,
         "_lapse_whole",
-        Node(
-            "take(before, account.available, _entry(end, posted_at, explanation))",
-            "take(before, account.balance, _entry(end, posted_at, explanation))",
-        ),
+        Node("held + pending", "pending"),
         (lapse("test_what_is_held_stays_with_its_date"),),
     ),
     Mutant(

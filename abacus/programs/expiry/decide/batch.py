@@ -1,5 +1,6 @@
 """Deciding an envelope of the expiry queue: which accounts lapse, and the rows to write for them. Pure."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
@@ -25,7 +26,13 @@ class Lapsed(NamedTuple):
 
     @property
     def points(self) -> int:
-        return -sum(transfer.points for transfer in self.transfers)
+        return sum(self.points_by_program().values())
+
+    def points_by_program(self) -> Counter[str]:
+        lapsed: Counter[str] = Counter()
+        for transfer in self.transfers:
+            lapsed[transfer.program] -= transfer.points
+        return lapsed
 
 
 def claim_of(envelope: Envelope, id_: AccountId) -> str:
@@ -39,11 +46,12 @@ def lapse_all(
     """Decide an envelope. `accounts` are its accounts that exist, locked; `claimed` has its keys that are taken."""
     lapsed = Lapsed({}, [], [], [])
     gate = Gate(claimed)
+    end, month = envelope.end, str(envelope.month)
     for account in accounts:
         id_ = account.account.id
-        key = claim_of(envelope, id_)
-        facts = fingerprint((str(envelope.month), *id_))
-        change = None if gate.earlier(key, facts) else lapse(account, envelope.end, now)
+        key = expiry_claim(month, *id_)
+        facts = fingerprint((month, *id_))
+        change = None if gate.earlier(key, facts) else lapse(account, end, now)
         if change is None:
             continue
         lapsed.accounts[id_] = change.after.account

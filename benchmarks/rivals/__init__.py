@@ -1,0 +1,1 @@
+"""The same awards posted to this ledger and to others, in turns: `make bench ARGS="--rivals"`."""
