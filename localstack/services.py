@@ -70,8 +70,8 @@ pekko.actor.default-dispatcher.fork-join-executor {{ parallelism-min = 1, parall
 # it is first changed.
 POSTGRES_OF_A_LEDGER: Final[dict[str, str]] = {
     "shared_buffers": "1GB",
-    "max_wal_size": "8GB",
-    "checkpoint_timeout": "15min",
+    "max_wal_size": "16GB",
+    "checkpoint_timeout": "30min",
     "max_connections": "300",  # crash points are tried in several houses at once
 }
 
@@ -153,7 +153,14 @@ async def use_elasticmq(ports: Ports) -> None:
 def start_postgres(daemon: Daemon, ports: Ports, *, tuned: Mapping[str, str] = POSTGRES_OF_A_LEDGER) -> None:
     cluster = postgres_cluster(daemon.home / "cluster", durable=True, programs=distribution_postgres())
     cluster.prepare()
-    settings = {**SETTINGS, **tuned, "port": str(ports.postgres), "listen_addresses": HOST}
+    compressed = "lz4" if distribution_postgres() else "pglz"  # the wheel's was built without the other
+    settings = {
+        **SETTINGS,
+        "wal_compression": compressed,
+        **tuned,
+        "port": str(ports.postgres),
+        "listen_addresses": HOST,
+    }
     command = [cluster.program("postgres"), "-D", str(cluster.directory)]
     command += [f"--{name}={value}" for name, value in settings.items()]
     account = cluster.account

@@ -76,6 +76,7 @@ async def use_examining_plans(sight: Sight) -> None:
 
 async def examine(sight: Sight, part: Part, by: By) -> Findings:
     """In transactions that use the examining plans."""
+    findings = Findings()
     match part:
         case Members():
             findings = await _members(await sight.ledger(part.number), sight, part, by)

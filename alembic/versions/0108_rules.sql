@@ -66,6 +66,9 @@ begin
         execute format('grant select, insert on %1$I.%2$I to abacus_app', home, part);
         execute format('alter table %1$I.%3$I attach partition %1$I.%2$I for values in (%4$s)',
             home, part, name, next);
+        -- Also for who names the whole table, or is of a version that knows no generations.
+        execute format('create trigger %3$I before insert on %1$I.%2$I
+            for each row execute function abacus_refuse_change()', home, name || '_' || last, name || '_was_left');
         execute format('revoke insert on %1$I.%2$I from abacus_app', home, name || '_' || last);
     end loop;
     execute format('update %I.generation set left_at = $1 where number = $2', home) using at, last;

@@ -30,6 +30,8 @@ SETTINGS = {
     "max_connections": "150",  # every worker in one process, and commands beside it
     "shared_buffers": "256MB",
     "max_wal_size": "2GB",
+    "checkpoint_timeout": "15min",
+    "wal_compression": "on",
 }
 _FORGETFUL = {
     "fsync": "off",

@@ -138,6 +138,8 @@ async def test_nothing_is_posted_to_a_generation_that_was_left(pool: Pool, table
         *("update transfer_1 set points = points", "delete from transfer_1", "truncate transfer_1"),
         *("update claim_2 set fingerprint = ''", "delete from claim_2", "truncate claim_2"),
         "update transfer_2 set points = points",
+        "insert into transfer_1 select * from transfer_1",
+        "insert into claim select * from claim where generation = 1",
     ],
 )
 async def test_a_generation_by_its_name_is_no_door(pool: Pool, database_url: str, change: str) -> None:
