@@ -86,4 +86,5 @@ def api_app(
         journal=journal,
         documents=document_schemas(KINDS),
         hot=events.HOT,
+        lean=(*awards.LEAN, *moves.LEAN, *members.LEAN),
     )

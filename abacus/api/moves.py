@@ -11,6 +11,7 @@ from abacus.api import answers
 from abacus.api.answer_schemas import HoldsAnswer, MoveAnswer, PendingAnswer
 from abacus.api.api_problem import ApiProblem
 from abacus.api.auth import Call, PersonCall, call_of, caller_of
+from abacus.api.hot_paths import Address
 from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import LeanRoute, read_body
 from abacus.api.problems import problem_of
@@ -49,6 +50,13 @@ from abacus.people.types.deed import Deed
 from abacus.pricing.decide.card import PublishedCard
 
 router = APIRouter(prefix="/v1", tags=["points"], route_class=LeanRoute, default_response_class=Response)
+
+LEAN: Final = (
+    Address("POST", "/v1/members/{member_id:path}/spend"),
+    Address("POST", "/v1/members/{member_id:path}/holds"),
+    Address("POST", "/v1/members/{member_id:path}/holds/{hold_id}/capture"),
+    Address("POST", "/v1/members/{member_id:path}/holds/{hold_id}/release"),
+)
 
 KEY_HEADER: Final = key_header("movement")
 WAITS: Final = (PendingAnswer, "It waits for a second person")
