@@ -196,10 +196,10 @@ async def answer_large(call: Call | PersonCall, movement: Adjustment | Reversal)
 
 async def _answer(call: Call | PersonCall, moved: Moved) -> Response:
     headers = {"Idempotency-Replayed": "true"} if moved.status is Status.DUPLICATE else {}
-    return answers.json_answer(answers.moved(await _posted(call, moved)), 201, headers)
+    return answers.json_answer(answers.moved(await posted(call, moved)), 201, headers)
 
 
-async def _posted(call: Call | PersonCall, moved: Moved) -> Transfer:
+async def posted(call: Call | PersonCall, moved: Moved) -> Transfer:
     """The transfer of a movement, posted now or before. Raises `ApiProblem` and `Unavailable`."""
     if moved.transfer is not None:
         return moved.transfer
