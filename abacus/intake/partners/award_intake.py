@@ -24,7 +24,7 @@ from abacus.platform.gatherer import Gatherer, PendingRequest
 from abacus.platform.sqs.packer import pack_counting
 from abacus.platform.sqs.port import Unsent
 
-_GATHER_S: Final = 0.003
+_GATHER_S: Final = 0.006
 _MOST_TOGETHER: Final = 500
 _ROUNDS_AT_ONCE: Final = 4
 _MOST_WAITING: Final = 10_000  # requests that a process holds while the queue does not answer
