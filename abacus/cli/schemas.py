@@ -15,6 +15,7 @@ from abacus.intake.partners.webhooks.decide.body import AwardPosted, AwardReject
 from abacus.ledger.types.award_envelope import AwardMessage
 from abacus.ledger.types.point_event import PointEvent
 from abacus.ledger.types.reversal_message import ReversalMessage
+from abacus.platform.sqs.compressed_envelope import CompressedEnvelope
 from abacus.pricing.explanation import schema as explanation
 from abacus.programs.expiry.decide.envelope import ExpiryMessage
 from abacus.programs.tiers.decide.events import TierChanged
@@ -37,6 +38,10 @@ _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _MESSAGES: Final[dict[str, tuple[str, TypeAdapter[Any]]]] = {
     "transaction.v1": ("A message on the transactions topic; its key is member_id", TypeAdapter(Transaction)),
     "award-envelope.v1": ("The body of a message on the award queue", TypeAdapter(AwardEnvelope)),
+    "award-envelope.v2": (
+        "The body of a message on the award queue, compressed: award-envelope.v1.json within",
+        TypeAdapter(CompressedEnvelope),
+    ),
     "retry-envelope.v1": ("The body of a message on the retry queue", TypeAdapter(RetryEnvelope)),
     "expiry-envelope.v1": ("The body of a message on the expiry queue", TypeAdapter(ExpiryMessage)),
     "webhook.v1": ("The body of a webhook", TypeAdapter(AwardPosted | AwardRejected | ExchangeChanged | WebhookTrial)),

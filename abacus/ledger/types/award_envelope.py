@@ -15,6 +15,7 @@ from abacus.core.points import MAX_POINTS
 from abacus.core.sources import SOURCE_PATTERN, partner_of, source_of_key
 from abacus.ledger.types.kinds import TransferKind
 from abacus.platform.json_names import check_names
+from abacus.platform.sqs.compressed_envelope import is_compressed, unpack
 from abacus.platform.validation import Day, Moment, first_fault
 from abacus.pricing.explanation.text import TRANSACTION_FIELD
 from abacus.pricing.explanation.types import Document
@@ -56,8 +57,8 @@ class Award(NamedTuple):
     vests_at: datetime | None = None
 
 
-VERSION: Final = 1
-MOST_AWARDS: Final = 1000  # ten times as many as any envelope of ours has
+VERSION: Final = 1  # of an envelope whose awards stand in it; `compressed_envelope` has version 2
+MOST_AWARDS: Final = 1000  # more than twice as many as any envelope of ours has
 _FURTHEST_ZONE: Final = timedelta(hours=14)  # the clocks of no country are further from UTC
 _MOST_MEMBERS: Final = 100  # every fault of an award keeps all of its members
 
@@ -149,11 +150,22 @@ class Opened(NamedTuple):
 
 
 def decode_envelope(body: bytes | str) -> Opened:
-    """Raises `SetAside` when the envelope itself cannot be read, or can be read in two ways."""
+    """Raises `SetAside` when the envelope itself cannot be read, can be read in two ways, or is not what it says."""
     try:
         text = body.encode() if isinstance(body, str) else body
     except UnicodeEncodeError as error:
         raise SetAside(Reason.UNDECODABLE, f"not JSON: {error}") from None
+    if not is_compressed(text):
+        return _decode(text)
+    text, said = unpack(text)
+    opened = _decode(text)
+    count = len(opened.awards) + len(opened.reversals) + len(opened.bad)
+    if count != said:
+        raise SetAside(Reason.INVALID, f"{count} awards; the envelope says that it has {said}")
+    return opened
+
+
+def _decode(text: bytes) -> Opened:
     try:
         envelope = ENVELOPE.validate_json(text)
         awards = [_award(message) for message in envelope["awards"]]
@@ -204,7 +216,7 @@ def _items(body: bytes) -> list[Any]:
         raise SetAside(Reason.INVALID, "not an award envelope: no list of awards")
     if document.get("v") != VERSION:
         version = repr(document.get("v"))[:20]
-        raise SetAside(Reason.UNSUPPORTED, f"envelope version {version}; this version reads {VERSION}")
+        raise SetAside(Reason.UNSUPPORTED, f"envelope version {version}; this version reads 1 and 2")
     awards: list[Any] = document["awards"]
     if len(awards) > MOST_AWARDS:
         raise SetAside(Reason.INVALID, f"{len(awards)} awards; an envelope has at most {MOST_AWARDS}")

@@ -7,6 +7,8 @@ from binascii import Error as NotBase64
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from abacus.platform.sqs.compressed_envelope import seen_through
+
 _Entry = Any
 
 
@@ -14,11 +16,12 @@ def without(body: bytes, member_id: str) -> bytes | None:
     """The body without the parts about the member; None if nothing else is in it.
 
     An envelope keeps the parts about others. A message that cannot be read is about the member if it names the member
-    anywhere.
+    anywhere. Of a compressed envelope the one within is looked at, and what is kept of it is no longer compressed.
     """
-    document = _read(body)
+    text = seen_through(body)
+    document = _read(text)
     if document is None:
-        return None if _names(body, member_id) else body
+        return None if _names(text, member_id) else body
     if isinstance(document, dict):
         for name, is_about in _LISTS.items():
             entries = document.get(name)
