@@ -36,6 +36,7 @@ from benchmarks import (
     counts,
     cut_house,
     cut_ledgers,
+    envelopes,
     events_posted,
     exchanges,
     expiry,
@@ -79,6 +80,7 @@ Parts: TypeAlias = Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Fi
 
 PARTS: Final[Parts] = {
     "calculation": lambda _, __: list(calculation.measure()),
+    "envelopes": lambda _, __: list(envelopes.measure()),
     "vouching": lambda _, __: list(vouching.measure()),
     "posting": lambda directory, chosen: uvloop.run(posting.measure(directory, chosen.accounts)),
     "hot": lambda directory, _: uvloop.run(hot_accounts.measure(directory)),

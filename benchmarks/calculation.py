@@ -10,7 +10,7 @@ from abacus.core.errors import SetAside
 from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.earning.decide.transaction import Completed, Transaction, read_transaction
 from abacus.ledger.types.award_envelope import Award, encode_award
-from abacus.platform.sqs.packer import pack
+from abacus.platform.sqs.packer import pack_compressed
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from abacus.process import look_for_garbage_seldom
@@ -62,7 +62,7 @@ def _work_off(batches: Sequence[Sequence[bytes]], calculator: Calculator) -> tup
         read = time.process_time()
         awards = [award for each in transactions if (award := _award(calculator, each)) is not None]
         calculated = time.process_time()
-        list(pack("awards", map(encode_award, awards)))
+        list(pack_compressed("awards", map(encode_award, awards)))
         reading += read - started
         calculating += calculated - read
         packing += time.process_time() - calculated

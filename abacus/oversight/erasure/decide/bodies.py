@@ -7,7 +7,7 @@ from binascii import Error as NotBase64
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from abacus.platform.sqs.compressed_envelope import seen_through
+from abacus.platform.sqs.compressed_envelope import compressed, is_compressed, seen_through
 
 _Entry = Any
 
@@ -16,7 +16,7 @@ def without(body: bytes, member_id: str) -> bytes | None:
     """The body without the parts about the member; None if nothing else is in it.
 
     An envelope keeps the parts about others. A message that cannot be read is about the member if it names the member
-    anywhere. Of a compressed envelope the one within is looked at, and what is kept of it is no longer compressed.
+    anywhere. Of a compressed envelope the one within is looked at.
     """
     text = seen_through(body)
     document = _read(text)
@@ -29,7 +29,10 @@ def without(body: bytes, member_id: str) -> bytes | None:
                 kept = [entry for entry in entries if not is_about(entry, member_id)]
                 if len(kept) == len(entries):
                     return body
-                return _written({**document, name: kept}) if kept else None
+                if not kept:
+                    return None
+                rest = _written({**document, name: kept})
+                return compressed(rest, len(kept)).encode() if is_compressed(body) else rest
     return None if _is_about(document, member_id) else body
 
 
