@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from abacus.engage.notify.decide.message import MemberNotification
 from abacus.intake.earning.decide.source_message import RetryEnvelope
-from abacus.intake.earning.decide.transaction import Transaction
+from abacus.intake.earning.decide.transaction_message import TRANSACTION
 from abacus.intake.partners.webhooks.decide.body import AwardPosted, AwardRejected, ExchangeChanged, WebhookTrial
 from abacus.ledger.types.award_envelope import AwardMessage
 from abacus.ledger.types.point_event import PointEvent
@@ -36,7 +36,7 @@ FOLDER: Final = Path("docs/schemas")
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 _MESSAGES: Final[dict[str, tuple[str, TypeAdapter[Any]]]] = {
-    "transaction.v1": ("A message on the transactions topic; its key is member_id", TypeAdapter(Transaction)),
+    "transaction.v1": ("A message on the transactions topic; its key is member_id", TRANSACTION),
     "award-envelope.v1": ("The body of a message on the award queue", TypeAdapter(AwardEnvelope)),
     "award-envelope.v2": (
         "The body of a message on the award queue, compressed: award-envelope.v1.json within",
