@@ -23,7 +23,7 @@ ROUNDS: Final = 7
 
 
 def measure() -> Iterator[Figure]:
-    documents = [encode_award(award) for award in islice(_awards(), AWARDS)]
+    documents = [encode_award(award) for award in islice(example_awards(), AWARDS)]
     batches = [documents[start : start + BATCH] for start in range(0, len(documents), BATCH)]
     look_for_garbage_seldom()
     rounds = [(*_round(batches, pack_counting), *_round(batches, pack_compressed)) for _ in range(ROUNDS)]
@@ -84,7 +84,7 @@ def _readers(packed: Sequence[Packed]) -> tuple[float, float]:
     return between - started, time.process_time() - between
 
 
-def _awards() -> Iterator[Award]:
+def example_awards() -> Iterator[Award]:
     """Those of the example stream."""
     calculator = Calculator(CardBook(PublishedCard(card, 1) for card in example_cards()))
     for sent in stream(2 * AWARDS):
