@@ -17,6 +17,7 @@ from benchmarks import (
     against_plain,
     against_revision,
     api,
+    award_queue,
     backtests,
     budgets,
     calculation,
@@ -36,6 +37,7 @@ from benchmarks import (
     counts,
     cut_house,
     cut_ledgers,
+    envelopes,
     events_posted,
     exchanges,
     expiry,
@@ -83,6 +85,8 @@ Parts: TypeAlias = Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Fi
 
 PARTS: Final[Parts] = {
     "calculation": lambda _, __: list(calculation.measure()),
+    "envelopes": lambda _, __: list(envelopes.measure()),
+    "award-queue": lambda _, __: uvloop.run(award_queue.measure()),
     "vouching": lambda _, __: list(vouching.measure()),
     "posting": lambda directory, chosen: uvloop.run(posting.measure(directory, chosen.accounts)),
     "hot": lambda directory, _: uvloop.run(hot_accounts.measure(directory)),
