@@ -97,7 +97,7 @@ async def measure_hour(directory: Path) -> list[Figure]:
             for requests in (grants, reads, batches):
                 sent += len((await load(api.port, requests, CALLERS, SECONDS)).latencies_s)
                 most = max(most, api.memory)
-            await _drained(api.pool)
+            await drained(api.pool)
     return [
         Figure(
             f"memory of the API, the most over {sent:,} requests",
@@ -131,11 +131,11 @@ async def _measure(api: Service, unbatched_port: int) -> list[Figure]:
     first = api.memory
     for _ in range(ROUNDS):
         rounds["together"].append(await load(port, grants, CALLERS, SECONDS))
-        await _drained(pool)
+        await drained(pool)
         rounds["alone"].append(await load(unbatched_port, grants, CALLERS, SECONDS))
-        await _drained(pool)
+        await drained(pool)
         rounds["batches"].append(await load(port, batches, BATCH_CALLERS, SECONDS))
-        await _drained(pool)
+        await drained(pool)
         rounds["reads"].append(await load(port, reads, CALLERS, SECONDS))
     memory = api.memory
     single, by_itself, batched, read = (statistics.mean(each.per_s for each in loads) for loads in rounds.values())
@@ -193,7 +193,7 @@ async def is_up(port: int) -> None:
         await asyncio.sleep(0.1)
 
 
-async def _drained(pool: Pool) -> None:
+async def drained(pool: Pool) -> None:
     """Wait until every accepted award is posted."""
     waiting = "select exists (select from partner_award p where not exists (select from claim c where c.key = p.key))"
     while await pool.fetchval(waiting):  # noqa: ASYNC110  # it is another process that posts

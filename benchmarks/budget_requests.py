@@ -46,6 +46,15 @@ def _spends(key: str) -> Iterator[bytes]:
         yield request("POST", f"/v1/members/{_member(number)}/spend", key, {"country": COUNTRY, "points": 1}, more)
 
 
+def _movements(key: str) -> Iterator[bytes]:
+    for start in count(0, BATCH):
+        items = [
+            {"idempotency_key": f"m-{number}", "kind": "spend", "member_id": _member(number), "points": 1}
+            for number in range(start, start + BATCH)
+        ]
+        yield request("POST", "/v1/movements", key, {"movements": items})
+
+
 def _reads(path: str) -> Requests:
     """A read that names a member in its path."""
 
@@ -111,6 +120,7 @@ ROUTES: Final = (
     Route(f"POST /v1/awards/batch, {BATCH} awards", "api", batch_requests, 40),
     Route("POST /v1/quotes", "api", _quotes, 800),
     Route("POST /v1/members/{id}/spend", "api", _spends, 600),
+    Route(f"POST /v1/movements, {BATCH} spends", "api", _movements, 40),
     Route("GET /v1/members/{id}", "api", _reads("/v1/members/{member}"), 1_200),
     Route("GET /v1/members/{id}/transfers", "api", _reads("/v1/members/{member}/transfers"), 800),
     Route("POST /v1/counts, 10 keys", "counts", _counts, 1_500),

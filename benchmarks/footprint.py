@@ -28,7 +28,7 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.migrations import migrate
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
-from abacus.platform.sqs.packer import pack_counting
+from abacus.platform.sqs.packer import pack_compressed
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from benchmarks.report import Figure
@@ -49,7 +49,7 @@ select pg_table_size('transfer_1'), pg_indexes_size('transfer_1'), pg_table_size
 
 async def measure(directory: Path) -> list[Figure]:
     bodies, awards = _example()
-    packed = list(pack_counting("awards", map(encode_award, awards)))
+    packed = list(pack_compressed("awards", map(encode_award, awards)))
     async with EmbeddedStack(directory, sqs=False, kafka=False) as stack:
         url = stack.database_url or ""
         await migrate(url)

@@ -19,8 +19,9 @@ from abacus.signals.rules.decide.document import rule_document
 from benchmarks.api import request
 from benchmarks.callers import entered_partner
 from benchmarks.offer_examples import COUNTRY, INVITED_TO, offers
-from benchmarks.offer_process import InProcess, Served, asked_in_process, core_left_free, offer_process
+from benchmarks.offer_process import InProcess, asked_in_process, offer_process
 from benchmarks.offer_questions import LISTED, bodies
+from benchmarks.own_core import Served, core_left_free
 from benchmarks.report import Figure, rate
 
 OFFERS: Final = 100_000

@@ -4,40 +4,18 @@ the system lets us give it one; callers and Postgres have the others.
 
 import asyncio
 import json
-import os
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 import psutil
 
 from abacus.platform.settings import Settings
-from benchmarks.api import Load, free_port, is_up, load
-from benchmarks.paced import paced
+from benchmarks.api import free_port, is_up
+from benchmarks.own_core import AskedProcess, Served, put_on
 from benchmarks.pipeline import environment, worker
-
-
-class Served(NamedTuple):
-    """Requests that one process answered, with the processor seconds that it took for them."""
-
-    load: Load
-    cpu_s: float
-
-    @property
-    def cpu_us(self) -> float:
-        """Of one request."""
-        return 1e6 * self.cpu_s / len(self.load.latencies_s)
-
-    @property
-    def per_core(self) -> float:
-        return 1e6 / self.cpu_us
-
-    @property
-    def busy(self) -> float:
-        """The share of a core that the process took meanwhile."""
-        return self.cpu_us * self.load.per_s / 1e6
 
 
 class InProcess(NamedTuple):
@@ -52,43 +30,24 @@ class InProcess(NamedTuple):
 
 
 class OfferProcess(NamedTuple):
-    """A process that answers."""
+    """The process that answers for offers, and how long it took to start."""
 
-    process: psutil.Process
-    port: int
+    asked: AskedProcess
     started_s: float
 
+    @property
+    def process(self) -> psutil.Process:
+        return self.asked.process
+
+    @property
+    def port(self) -> int:
+        return self.asked.port
+
     async def serve(self, requests: Iterator[bytes], callers: int, seconds: float) -> Served:
-        before = self._cpu_s()
-        done = await load(self.port, requests, callers, seconds)
-        return Served(done, self._cpu_s() - before)
+        return await self.asked.serve(requests, callers, seconds)
 
     async def paced(self, requests: Iterator[bytes], per_s: float, seconds: float) -> Served:
-        """By a clock, whatever the answers take."""
-        before = self._cpu_s()
-        done = await paced(self.port, requests, per_s, seconds)
-        return Served(done, self._cpu_s() - before)
-
-    def _cpu_s(self) -> float:
-        times = self.process.cpu_times()
-        return float(times.user + times.system)
-
-
-@contextmanager
-def core_left_free() -> Iterator[int | None]:
-    """We, and what we start, have all cores but this one. None where there is one core, or the system has no such
-    call.
-    """
-    if not hasattr(os, "sched_setaffinity"):
-        yield None
-        return
-    cores = os.sched_getaffinity(0)
-    free = max(cores) if len(cores) > 1 else None
-    os.sched_setaffinity(0, cores - {free})
-    try:
-        yield free
-    finally:
-        os.sched_setaffinity(0, cores)
+        return await self.asked.paced(requests, per_s, seconds)
 
 
 @asynccontextmanager
@@ -99,10 +58,10 @@ async def offer_process(
     port = free_port()
     began, name = time.perf_counter(), "offers" if module[0] == "abacus" else ""
     async with worker(name, settings.model_copy(update={"offers_port": port}), module=module) as process:
-        if core is not None:
-            os.sched_setaffinity(process.pid, {core})
+        put_on(core, process.pid)
         await is_up(port)
-        yield OfferProcess(psutil.Process(process.pid), port, time.perf_counter() - began)
+        asked = AskedProcess(psutil.Process(process.pid), port)
+        yield OfferProcess(asked, time.perf_counter() - began)
 
 
 async def asked_in_process(settings: Settings, key: str, members: int, seconds: float) -> InProcess:

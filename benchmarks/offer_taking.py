@@ -22,7 +22,8 @@ from abacus.platform.settings import Settings
 from benchmarks.api import Load, request
 from benchmarks.callers import entered_partner
 from benchmarks.offer_examples import COUNTRY, CURRENCY
-from benchmarks.offer_process import Served, offer_process
+from benchmarks.offer_process import offer_process
+from benchmarks.own_core import Served
 from benchmarks.paced import paced
 from benchmarks.report import Figure, rate
 

@@ -31,7 +31,7 @@ STAGES: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
         "read and check the message": ("read_transaction (",),
         "card and tier": ("Issuing._find_cards (", "Issuing._tiers_of (", "asyncpg/"),
         "calculate and explain": ("Calculator.award (",),
-        "encode and pack": ("encode_award (", "pack_counting ("),
+        "encode and pack": ("encode_award (", "pack_compressed ("),
         "send to the queue": ("abacus/platform/sqs/queue.py", "botocore/", "aiohttp/"),
         "read the stream, commit": ("abacus/platform/kafka/", "aiokafka/"),
     },

@@ -14,6 +14,7 @@ from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
+import psutil
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
 from abacus.cli.examples import example_cards
@@ -79,16 +80,25 @@ async def cassandra_alone(directory: Path) -> AsyncIterator[int]:
 
 
 @asynccontextmanager
+async def elasticmq_alone() -> AsyncIterator[tuple[str, psutil.Process]]:
+    """The address of an ElasticMQ that keeps messages in memory, and its process."""
+    with tempfile.TemporaryDirectory(prefix="abacus-bench-") as bench:
+        daemon = Daemon("elasticmq", Path(bench), signal.SIGKILL)
+        start = partial(start_elasticmq, manners=ELASTICMQ_LIGHTLY)
+        async with _own(Service(daemon, ("sqs",), start, use_elasticmq)) as ports:
+            process = daemon.process()
+            assert process is not None  # noqa: S101  # it is ready
+            yield ports.sqs_endpoint_url, process
+
+
+@asynccontextmanager
 async def _queues_in_memory() -> AsyncIterator[str]:
     """An ElasticMQ of our own, which keeps messages in memory. SQS runs on machines of its own; to keep messages on
     the disk of this one, and to check each of their characters, would cost more than the rest of ElasticMQ's work.
     It has nothing to put away at its end, and on SIGTERM it would wait twenty seconds for receivers that are gone.
     """
-    with tempfile.TemporaryDirectory(prefix="abacus-bench-") as bench:
-        daemon = Daemon("elasticmq", Path(bench), signal.SIGKILL)
-        start = partial(start_elasticmq, manners=ELASTICMQ_LIGHTLY)
-        async with _own(Service(daemon, ("sqs",), start, use_elasticmq)) as ports:
-            yield ports.sqs_endpoint_url
+    async with elasticmq_alone() as (endpoint_url, _):
+        yield endpoint_url
 
 
 @asynccontextmanager

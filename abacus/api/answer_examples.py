@@ -194,6 +194,13 @@ LOTS: Final = {
     "next": None,
 }
 MOVEMENT: Final = {**TRANSFER, "member_id": "bob", "balance": 200, "available": 200}
+_TOO_MANY: Final = ApiProblem("insufficient-points", "500 points; 200 of 280 are available")
+MOVEMENTS: Final = {
+    "results": [
+        {"idempotency_key": "till-1", "outcome": "posted", "movement": MOVEMENT},
+        {"idempotency_key": "till-2", "outcome": "refused", "problem": _TOO_MANY.document()},
+    ]
+}
 HOLDS: Final = {"member_id": "bob", "holds": [HOLD]}
 ADJUSTMENTS: Final = {"adjustments": [ADJUSTMENT]}
 TRANSFERS: Final = {"transfers": [TRANSFER], "next": "eyJzIjozfQ"}

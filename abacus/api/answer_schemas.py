@@ -218,6 +218,25 @@ class MoveAnswer(TransferAnswer):
     until: datetime | None = None
 
 
+class MovementItemAnswer(BaseModel):
+    """The outcome of one movement of a batch. Of an `unknown` one nobody knows whether it is done: ask again under its
+    key.
+    """
+
+    idempotency_key: str | None
+    outcome: Literal["posted", "replayed", "refused", "unknown"]
+    movement: MoveAnswer | None = None
+    problem: Problem | None = None
+
+
+class MovementsAnswer(BaseModel):
+    """The outcomes, in the order of the request."""
+
+    model_config = with_example(examples.MOVEMENTS)
+
+    results: list[MovementItemAnswer]
+
+
 class HoldAnswer(BaseModel):
     """Points that are held. A hold of an exchange has no end: `until` is null."""
 

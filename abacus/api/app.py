@@ -20,6 +20,7 @@ from abacus.api import (
     journey_entries,
     journeys,
     members,
+    movement_batches,
     moves,
     offer_documents,
     places,
@@ -48,6 +49,7 @@ _ROUTES: Final = (
     awards,
     award_batches,
     moves,
+    movement_batches,
     point_quotes,
     adjustments,
     approvals,
@@ -86,4 +88,5 @@ def api_app(
         journal=journal,
         documents=document_schemas(KINDS),
         hot=events.HOT,
+        lean=(*awards.LEAN, *moves.LEAN, *movement_batches.LEAN, *members.LEAN),
     )

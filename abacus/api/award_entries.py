@@ -1,7 +1,7 @@
 """From the body of a request to an award on the queue: tiers, limits, entry."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from abacus.api.api_problem import ApiProblem
@@ -20,9 +20,11 @@ from abacus.intake.partners.members import MemberReader
 from abacus.intake.partners.metrics import PARTNER_AWARDS
 from abacus.intake.partners.register import Register
 from abacus.ledger.decide.allowance import OverLimit
+from abacus.ledger.types.account import AccountId
 from abacus.ledger.types.limits import RejectionReason
 from abacus.pricing.decide.card import BASE_TIER
 from abacus.programs.tiers.store import MembershipStore
+from abacus.programs.tiers.tier_reader import TierReader
 
 _TIERS_WITHIN_S: Final = 2.0
 
@@ -82,10 +84,18 @@ async def tiers_of(considered: Sequence[Considered], access: Access) -> Sequence
         return [BASE_TIER] * len(accounts)
     try:
         async with asyncio.timeout(_TIERS_WITHIN_S):
-            listed = await access.rooms[MembershipStore].tiers_in_reach(computed)
+            listed = await _listed(computed, access)
     except (Unavailable, TimeoutError):
         return [None] * len(accounts)
     return [listed.get(account) if account in computed else BASE_TIER for account in accounts]
+
+
+async def _listed(accounts: Collection[AccountId], access: Access) -> Mapping[AccountId, str]:
+    """Their tiers: that of one is read with what others ask for meanwhile. Raises `Unavailable`."""
+    if len(accounts) > 1:
+        return await access.rooms[MembershipStore].tiers_in_reach(accounts)
+    (account,) = accounts
+    return {account: await access.rooms[TierReader].tier(account)}
 
 
 async def enter(entry: Entry, access: Access) -> Accepted:

@@ -12,6 +12,7 @@ from abacus.api.answer_schemas import AwardAnswer, FollowedAwardAnswer, QuoteAns
 from abacus.api.api_problem import ApiProblem
 from abacus.api.auth import Access, call_of
 from abacus.api.award_entries import enter, entry_of, quote_of
+from abacus.api.hot_paths import Address
 from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import LeanRoute
 from abacus.api.route_description import answered, key_header
@@ -26,6 +27,8 @@ from abacus.oversight.redeemed.reader import RedeemedReader
 _LONGEST_WAIT_S: Final = 10
 _PREFER: Final = "Prefer"
 _WAIT: Final = re.compile(r"(?:^|[,;])\s*wait\s*=\s*\"?(\d{1,9})\"?\s*(?:$|[,;])", re.IGNORECASE)
+
+LEAN: Final = (Address("POST", "/v1/awards"), Address("POST", "/v1/quotes"))
 
 router = APIRouter(prefix="/v1", tags=["awards"], route_class=LeanRoute, default_response_class=Response)
 

@@ -15,6 +15,7 @@ from abacus.api.auth import Access, Guard
 from abacus.api.front import Front
 from abacus.api.health import probe_routes
 from abacus.api.hot import NOTHING_READ, HotRead, HotRoute, HotRoutes
+from abacus.api.hot_paths import Address
 from abacus.api.manual import manual_routes
 from abacus.intake.partners.requests.journal import RequestJournal
 from abacus.platform.health import Health
@@ -35,13 +36,13 @@ def guarded_app(
     journal: RequestJournal | None = None,
     documents: Mapping[str, Any] = NO_DOCUMENTS,
     hot: Mapping[str, HotRoute[Any]] = NOTHING_HOT,
-    parted: Collection[str] = (),
+    lean: Collection[Address] = (),
     reads: Mapping[str, HotRead[Any]] = NOTHING_READ,
 ) -> ASGIApp:
     """`keys` says which keys callers show. `documents` are further schemas of the manual, by name. `public_url` is
     the address that callers use, for the document; without one, the document names the address that it was fetched
     from, whatever that is: a request's Host header says nothing of TLS in front of us. Routes that are `hot`, by their
-    paths, are served before the framework, as are `reads`, and those of `parted`, whose path varies.
+    paths, are served before the framework, as are `reads`, and the routes of `lean`, by their addresses.
     """
     # Without FastAPI's pages, and without its telemetry, which looks for a receiver at every request.
     app = FastAPI(
@@ -59,7 +60,7 @@ def guarded_app(
         app.router.routes.extend(router.routes)
     app.router.routes.extend([*probe_routes(health), *manual_routes(public_url)])
     _describe(app, keys, public_url, documents)
-    return Front(Guard(HotRoutes(app, hot, parted, reads) if hot or reads else app, app.routes, access), journal)
+    return Front(Guard(HotRoutes(app, hot, lean, reads) if hot or lean or reads else app, app.routes, access), journal)
 
 
 def _describe(app: FastAPI, keys: str, public_url: str | None, documents: Mapping[str, Any]) -> None:

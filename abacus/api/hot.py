@@ -10,14 +10,15 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from fastapi import FastAPI
 from pydantic import TypeAdapter
-from starlette.requests import ClientDisconnect, Request
-from starlette.routing import Match
+from starlette.requests import Request
+from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from abacus.api import problems
 from abacus.api.auth import Call, PersonCall
 from abacus.api.cache_headers import Caching, Told, meant, told
-from abacus.api.lean import LeanRoute, body_as
+from abacus.api.hot_paths import Address, HotPaths, first_that_fits
+from abacus.api.lean import LeanHandler, LeanRoute, body_as, content_of, content_type_of
 
 Asked = TypeVar("Asked")
 
@@ -66,50 +67,39 @@ _JSON: Final = (b"content-type", b"application/json")
 
 
 class HotRoutes:
-    """Answers `POST` at the paths of `hot`, and `GET` and `HEAD` at the paths of `reads`. The application answers
-    everything else. Paths of `parted` have parts that vary: their routes, each a `LeanRoute`, read the request and
-    answer it themselves.
+    """Answers `POST` at the paths of `hot`, and `GET` and `HEAD` at the paths of `reads`. A route of `lean`, which is a
+    `LeanRoute` at that address, reads the request and answers it itself. The application answers everything else, and
+    lean routes when they are asked with a query.
     """
 
     def __init__(
         self,
         app: FastAPI,
         hot: Mapping[str, HotRoute[Any]],
-        parted: Collection[str] = (),
+        lean: Collection[Address] = (),
         reads: Mapping[str, HotRead[Any]] = NOTHING_READ,
     ) -> None:
+        """Raises `ValueError` for a lean route that the framework would not take."""
         self._app = app
         self._hot = hot
         self._reads = reads
-        lean = {route.path: route for route in app.routes if isinstance(route, LeanRoute)}
-        self._documented = {path: lean[path] for path in (*hot, *reads)}
-        self._parted = [(lean[path], lean[path].get_route_handler()) for path in parted]
+        routes = {route.path: route for route in app.routes if isinstance(route, LeanRoute)}
+        self._documented = {path: routes[path] for path in (*hot, *reads)}
+        self._lean = HotPaths({address: _served(app, address) for address in lean})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
         elif (read := self._reads.get(scope["path"])) is not None and scope["method"] in read.methods:
             await self._tell(read, scope, receive, send)
-        elif scope["method"] != _POST:
-            await self._app(scope, receive, send)
-        elif (hot := self._hot.get(scope["path"])) is not None:
+        elif scope["method"] == _POST and (hot := self._hot.get(scope["path"])) is not None:
             await self._answer(hot, scope, receive, send)
+        elif not scope["query_string"] and (found := self._lean.find(scope["method"], scope["path"])) is not None:
+            (route, handle), scope["path_params"] = found
+            scope["route"] = route  # for the metrics
+            await _handed(handle, scope, receive, send)
         else:
-            await self._hand_over(scope, receive, send)
-
-    async def _hand_over(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """To the route with a path that varies, or to the application."""
-        for route, handle in self._parted:
-            match, more = route.matches(scope)
-            if match is Match.FULL:
-                scope.update(more)
-                try:
-                    response = await handle(Request(scope, receive))
-                except problems.ANSWERED as error:
-                    response = problems.problem_for(error).response(scope["state"]["request_id"])
-                await response(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
+            await self._app(scope, receive, send)
 
     async def _tell(self, read: HotRead[Any], scope: Scope, receive: Receive, send: Send) -> None:
         scope["route"] = self._documented[scope["path"]]  # for the metrics
@@ -124,7 +114,7 @@ class HotRoutes:
     async def _answer(self, hot: HotRoute[Any], scope: Scope, receive: Receive, send: Send) -> None:
         scope["route"] = self._documented[scope["path"]]  # for the metrics
         try:
-            asked = body_as(await _content(receive), _content_type(scope), hot.body.validate_python)
+            asked = body_as(await content_of(receive), content_type_of(scope), hot.body.validate_python)
             answer = await hot.answer(scope["state"]["call"], asked)
         except problems.ANSWERED as error:
             await problems.problem_for(error).response(scope["state"]["request_id"])(scope, receive, send)
@@ -134,17 +124,22 @@ class HotRoutes:
         await send({"type": "http.response.body", "body": answer})
 
 
-async def _content(receive: Receive) -> bytes:
-    """The body. Raises `HTTPException` where it is too large, and `ClientDisconnect`."""
-    message = await receive()
-    content: bytes = message.get("body", b"")
-    while message.get("more_body", False):
-        message = await receive()
-        content += message.get("body", b"")
-    if message["type"] == "http.disconnect":
-        raise ClientDisconnect
-    return content
+async def _handed(handle: LeanHandler, scope: Scope, receive: Receive, send: Send) -> None:
+    try:
+        response = await handle(Request(scope, receive))
+    except problems.ANSWERED as error:
+        response = problems.problem_for(error).response(scope["state"]["request_id"])
+    await response(scope, receive, send)
 
 
-def _content_type(scope: Scope) -> str:
-    return next((value.decode("latin-1") for name, value in scope["headers"] if name == b"content-type"), "")
+def _served(app: FastAPI, address: Address) -> tuple[LeanRoute, LeanHandler]:
+    """The route at the address. Raises `ValueError` where there is none, or another takes what is asked there."""
+    method, path = address
+    for place, route in enumerate(app.routes):
+        if isinstance(route, LeanRoute) and route.path == path and method in (route.methods or ()):
+            before = [each for each in app.routes[:place] if isinstance(each, Route)]
+            taken = first_that_fits(path, (each.path for each in before if method in (each.methods or {method})))
+            if taken is not None:
+                raise ValueError(f"{method} {path}: the framework takes {taken} for some of its paths")
+            return route, route.lean_handler()
+    raise ValueError(f"there is no lean route at {method} {path}")

@@ -7,12 +7,14 @@ FastAPI took a third of each request.
 import inspect
 from collections.abc import Callable, Coroutine
 from email.message import Message
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from fastapi import Request
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter, ValidationError
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
+from starlette.types import Receive, Scope
 
 from abacus.api.api_problem import ApiProblem
 from abacus.api.json_body import read_json
@@ -23,22 +25,38 @@ _JSON: Final = "application/json"
 Read = TypeVar("Read")
 
 
+LeanHandler: TypeAlias = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
 class LeanRoute(APIRoute):
-    """For endpoints that take the request, parts of the path and at most one body, and read headers from the request;
-    an endpoint with other parameters is left to FastAPI.
+    """For endpoints that take the request, parts of the path and at most one body, and read headers from the request.
+    A query, and endpoints with other parameters, are left to FastAPI.
     """
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+    def get_route_handler(self) -> LeanHandler:
         signature = self.dependant
         if len(signature.body_params) > 1 or signature.query_params or signature.header_params:
             return super().get_route_handler()
+        return self.lean_handler()
+
+    def lean_handler(self) -> LeanHandler:
+        """For requests without a query: what the endpoint takes of it has its defaults. Raises `ValueError` for an
+        endpoint with other parameters.
+        """
+        signature = self.dependant
+        if len(signature.body_params) > 1 or signature.header_params:
+            raise ValueError(f"{self.path} takes more than parts of the path, a query and a body")
         endpoint = self.endpoint
         declared = inspect.signature(endpoint).parameters
         parts = {each.name: TypeAdapter[Any](declared[each.name].annotation) for each in signature.path_params}
         bodies = {each.name: TypeAdapter[Any](declared[each.name].annotation) for each in signature.body_params}
+        unasked = {
+            each.name: TypeAdapter[Any](declared[each.name].annotation).validate_python({})
+            for each in signature.query_params
+        }
 
         async def handle(request: Request) -> Response:
-            given = {name: _part(request, name, reader) for name, reader in parts.items()}
+            given = unasked | {name: _part(request, name, reader) for name, reader in parts.items()}
             for name, reader in bodies.items():
                 given[name] = await read_body(request, reader.validate_python)
             answer: Response = await endpoint(request=request, **given)
@@ -56,8 +74,24 @@ def _part(request: Request, name: str, reader: TypeAdapter[Any]) -> Any:
 
 
 async def read_body(request: Request, read: Callable[[Any], Read]) -> Read:
-    """The body of the request; `read` raises `ValidationError`. Raises `ApiProblem`."""
-    return body_as(await request.body(), request.headers.get("content-type", ""), read)
+    """The body of the request, which is received here; `read` raises `ValidationError`. Raises `ApiProblem`."""
+    return body_as(await content_of(request.receive), content_type_of(request.scope), read)
+
+
+async def content_of(receive: Receive) -> bytes:
+    """The body, as it comes. Raises `HTTPException` where it is too large, and `ClientDisconnect`."""
+    message = await receive()
+    content: bytes = message.get("body", b"")
+    while message.get("more_body", False):
+        message = await receive()
+        content += message.get("body", b"")
+    if message["type"] == "http.disconnect":
+        raise ClientDisconnect
+    return content
+
+
+def content_type_of(scope: Scope) -> str:
+    return next((value.decode("latin-1") for name, value in scope["headers"] if name == b"content-type"), "")
 
 
 def body_as(content: bytes, content_type: str, read: Callable[[Any], Read]) -> Read:

@@ -10,6 +10,8 @@ from abacus.api import answers
 from abacus.api.answer_schemas import LotsAnswer, MemberAnswer, TransfersAnswer
 from abacus.api.api_problem import ApiProblem, FieldFault
 from abacus.api.auth import Access, call_of
+from abacus.api.hot_paths import Address
+from abacus.api.lean import LeanRoute
 from abacus.api.route_description import MemberId, answered
 from abacus.core.ids import PROGRAM_PATTERN
 from abacus.intake.partners.decide.partner import Partner
@@ -22,7 +24,9 @@ from abacus.platform.validation import Moment
 _PAGE: Final = 50
 _MOST_ON_PAGE: Final = 100
 
-router = APIRouter(prefix="/v1/members", tags=["members"], default_response_class=Response)
+LEAN: Final = (Address("GET", "/v1/members/{member_id:path}"),)
+
+router = APIRouter(prefix="/v1/members", tags=["members"], route_class=LeanRoute, default_response_class=Response)
 
 
 class PageQuery(BaseModel):

@@ -11,6 +11,7 @@ from abacus.api import answers
 from abacus.api.answer_schemas import HoldsAnswer, MoveAnswer, PendingAnswer
 from abacus.api.api_problem import ApiProblem
 from abacus.api.auth import Call, PersonCall, call_of, caller_of
+from abacus.api.hot_paths import Address
 from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import LeanRoute, read_body
 from abacus.api.problems import problem_of
@@ -49,6 +50,13 @@ from abacus.people.types.deed import Deed
 from abacus.pricing.decide.card import PublishedCard
 
 router = APIRouter(prefix="/v1", tags=["points"], route_class=LeanRoute, default_response_class=Response)
+
+LEAN: Final = (
+    Address("POST", "/v1/members/{member_id:path}/spend"),
+    Address("POST", "/v1/members/{member_id:path}/holds"),
+    Address("POST", "/v1/members/{member_id:path}/holds/{hold_id}/capture"),
+    Address("POST", "/v1/members/{member_id:path}/holds/{hold_id}/release"),
+)
 
 KEY_HEADER: Final = key_header("movement")
 WAITS: Final = (PendingAnswer, "It waits for a second person")
@@ -188,10 +196,10 @@ async def answer_large(call: Call | PersonCall, movement: Adjustment | Reversal)
 
 async def _answer(call: Call | PersonCall, moved: Moved) -> Response:
     headers = {"Idempotency-Replayed": "true"} if moved.status is Status.DUPLICATE else {}
-    return answers.json_answer(answers.moved(await _posted(call, moved)), 201, headers)
+    return answers.json_answer(answers.moved(await posted(call, moved)), 201, headers)
 
 
-async def _posted(call: Call | PersonCall, moved: Moved) -> Transfer:
+async def posted(call: Call | PersonCall, moved: Moved) -> Transfer:
     """The transfer of a movement, posted now or before. Raises `ApiProblem` and `Unavailable`."""
     if moved.transfer is not None:
         return moved.transfer

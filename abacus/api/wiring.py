@@ -67,6 +67,7 @@ from abacus.platform.wiring import Run, Wiring
 from abacus.pricing.store.cards import CardReader
 from abacus.pricing.wiring import cards_in_use
 from abacus.programs.tiers.store import MembershipStore
+from abacus.programs.tiers.tier_reader import TierReader
 from abacus.signals.events.event_desk import EventDesk
 from abacus.signals.events.wiring import event_desk
 from abacus.signals.places.locating import locate_in_use
@@ -231,6 +232,7 @@ def _rooms(wiring: Wiring, pool: Pool, cards: CardReader, register: Register) ->
     return [
         Calculations(cards),
         MembershipStore(pool, wiring.clock),
+        TierReader(pool),
         register,
         Watch(register),
         MemberReader(pool),

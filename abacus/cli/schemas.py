@@ -10,11 +10,12 @@ from typing_extensions import TypedDict
 
 from abacus.engage.notify.decide.message import MemberNotification
 from abacus.intake.earning.decide.source_message import RetryEnvelope
-from abacus.intake.earning.decide.transaction import Transaction
+from abacus.intake.earning.decide.transaction_message import TRANSACTION
 from abacus.intake.partners.webhooks.decide.body import AwardPosted, AwardRejected, ExchangeChanged, WebhookTrial
 from abacus.ledger.types.award_envelope import AwardMessage
 from abacus.ledger.types.point_event import PointEvent
 from abacus.ledger.types.reversal_message import ReversalMessage
+from abacus.platform.sqs.compressed_envelope import CompressedEnvelope
 from abacus.pricing.explanation import schema as explanation
 from abacus.programs.expiry.decide.envelope import ExpiryMessage
 from abacus.programs.tiers.decide.events import TierChanged
@@ -35,8 +36,12 @@ FOLDER: Final = Path("docs/schemas")
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 _MESSAGES: Final[dict[str, tuple[str, TypeAdapter[Any]]]] = {
-    "transaction.v1": ("A message on the transactions topic; its key is member_id", TypeAdapter(Transaction)),
+    "transaction.v1": ("A message on the transactions topic; its key is member_id", TRANSACTION),
     "award-envelope.v1": ("The body of a message on the award queue", TypeAdapter(AwardEnvelope)),
+    "award-envelope.v2": (
+        "The body of a message on the award queue, compressed: award-envelope.v1.json within",
+        TypeAdapter(CompressedEnvelope),
+    ),
     "retry-envelope.v1": ("The body of a message on the retry queue", TypeAdapter(RetryEnvelope)),
     "expiry-envelope.v1": ("The body of a message on the expiry queue", TypeAdapter(ExpiryMessage)),
     "webhook.v1": ("The body of a webhook", TypeAdapter(AwardPosted | AwardRejected | ExchangeChanged | WebhookTrial)),

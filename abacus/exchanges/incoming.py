@@ -16,7 +16,7 @@ from abacus.exchanges.decide.turn import later, pause
 from abacus.exchanges.inbound_rows import InboundRows
 from abacus.exchanges.settler import BY, VersionOf
 from abacus.ledger.types.award_envelope import encode_award
-from abacus.platform.sqs.packer import pack
+from abacus.platform.sqs.packer import pack_compressed
 from abacus.pricing.decide.book import CardBook
 
 # The keys among these that the ledger has. Raises `Unavailable`.
@@ -66,7 +66,8 @@ class Incoming:
         missing = [each for each in committed if _key(each) not in posted]
         there = [each for each in committed if _key(each) in posted]
         if missing:
-            await self._awards.send(list(pack("awards", [await self._document(each) for each in missing])))
+            packed = pack_compressed("awards", [await self._document(each) for each in missing])
+            await self._awards.send([each.body for each in packed])
             await self._rows.change(missing, lambda each: _asked_again(each, now), BY)
         if there:
             await self._rows.change(there, lambda each: awarded(each, now), BY)

@@ -11,7 +11,8 @@ from abacus.core.errors import Reason, SetAside
 from abacus.core.fields import Bad, time_zone
 
 # Any business has its times in here; a year with five digits would break calendars further on.
-_FROM, _BEFORE = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
+FROM, BEFORE = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
+DAYS_BEFORE = date(2110, 1, 1)  # points lapse later than they are given
 
 _SHOWN = 80  # characters of a faulty value
 
@@ -41,10 +42,10 @@ def _in_utc(moment: datetime) -> datetime:
 
 
 # Held in UTC, whatever offset it came with: pydantic's own zones make each later use of a time several times dearer.
-Moment = Annotated[AwareDatetime, Field(ge=_FROM, lt=_BEFORE), BeforeValidator(_written_out), AfterValidator(_in_utc)]
+Moment = Annotated[AwareDatetime, Field(ge=FROM, lt=BEFORE), BeforeValidator(_written_out), AfterValidator(_in_utc)]
 # A name of the IANA.
 Zone = Annotated[str, AfterValidator(_known_zone)]
-Day = Annotated[date, Field(ge=_FROM.date(), lt=date(2110, 1, 1)), BeforeValidator(_day_written_out)]
+Day = Annotated[date, Field(ge=FROM.date(), lt=DAYS_BEFORE), BeforeValidator(_day_written_out)]
 
 
 def unreadable(what: str, error: ValidationError) -> SetAside:

@@ -134,6 +134,18 @@ class Movement(Transfer):
 
 
 @dataclass(frozen=True, slots=True)
+class MovementResult:
+    """The outcome of one movement of a batch: it has a `movement`, or a `problem` if it was refused. Nobody knows
+    whether an `unknown` one is done: bring it again under its key.
+    """
+
+    idempotency_key: str | None
+    outcome: Literal["posted", "replayed", "refused", "unknown"]
+    movement: Movement | None = None
+    problem: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Pending:
     """An adjustment or a reversal that waits for a second person of the house."""
 

@@ -21,6 +21,7 @@ from abacus_client.answers import (
     Lot,
     Member,
     Movement,
+    MovementResult,
     Page,
     Pending,
     PositionResult,
@@ -39,6 +40,7 @@ from abacus_client.calls import (
     CountQuery,
     Event,
     FixedItem,
+    MovementItem,
     Position,
     QuotedTransaction,
     SeriesQuery,
@@ -202,6 +204,12 @@ class AsyncClient(AsyncExchangeCalls, AsyncJourneyCalls, AsyncOfferCalls, AsyncR
 
     async def release(self, member_id: str, hold_id: UUID | str) -> Movement:
         return await self._answer(calls.settle(member_id, hold_id, "release", None))
+
+    async def movements(self, items: Iterable[MovementItem]) -> list[MovementResult]:
+        """Does up to 100 movements, those of one member in their order, and returns their outcomes in order. Items
+        without a key get one.
+        """
+        return await self._answer(calls.movements(items))
 
     async def reverse(
         self,

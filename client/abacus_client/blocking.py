@@ -22,6 +22,7 @@ from abacus_client.answers import (
     Lot,
     Member,
     Movement,
+    MovementResult,
     Page,
     Pending,
     PositionResult,
@@ -36,6 +37,7 @@ from abacus_client.calls import (
     CountQuery,
     Event,
     FixedItem,
+    MovementItem,
     Position,
     QuotedTransaction,
     SeriesQuery,
@@ -201,6 +203,12 @@ class Client(ExchangeCalls, JourneyCalls, OfferCalls, RewardCalls):
 
     def release(self, member_id: str, hold_id: UUID | str) -> Movement:
         return self._answer(calls.settle(member_id, hold_id, "release", None))
+
+    def movements(self, items: Iterable[MovementItem]) -> list[MovementResult]:
+        """Does up to 100 movements, those of one member in their order, and returns their outcomes in order. Items
+        without a key get one.
+        """
+        return self._answer(calls.movements(items))
 
     def reverse(
         self,

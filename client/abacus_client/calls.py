@@ -24,6 +24,7 @@ from abacus_client.answers import (
     Lot,
     Member,
     Movement,
+    MovementResult,
     Page,
     Pending,
     PositionResult,
@@ -84,6 +85,24 @@ class ComputedItem(TypedDict):
     member_id: str
     transaction: Transaction
     program: NotRequired[str]
+    idempotency_key: NotRequired[str]
+
+
+class MovementItem(TypedDict):
+    """A spend, a hold, a capture or a release of a batch, by its `kind`, with the fields of its own route: `points` to
+    spend or hold, the `hold_id` to capture or release, of which `points` may be a part.
+    """
+
+    kind: Literal["spend", "hold", "capture", "release"]
+    member_id: str
+    points: NotRequired[int]
+    hold_id: NotRequired[UUID | str]
+    program: NotRequired[str]
+    country: NotRequired[str]
+    reason: NotRequired[str]
+    money: NotRequired[Decimal | str]
+    price: NotRequired[Decimal | str]
+    expires_in: NotRequired[int]
     idempotency_key: NotRequired[str]
 
 
@@ -160,9 +179,19 @@ def award(body: Mapping[str, object], idempotency_key: str | None, wait_s: int) 
 
 
 def award_batch(items: Iterable[FixedItem | ComputedItem]) -> Call[list[BatchResult]]:
-    keyed = [{"idempotency_key": _new_key(), **item} for item in items]
-    keys = tuple(str(item["idempotency_key"]) for item in keyed)
+    keyed, keys = _keyed(items)
     return Call("POST", "/v1/awards/batch", decode.batch, as_json({"awards": keyed}), keys)
+
+
+def movements(items: Iterable[MovementItem]) -> Call[list[MovementResult]]:
+    keyed, keys = _keyed(items)
+    return Call("POST", "/v1/movements", decode.movements, as_json({"movements": keyed}), keys)
+
+
+def _keyed(items: Iterable[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """The items, each with its key, and the keys."""
+    keyed = [{"idempotency_key": _new_key(), **item} for item in items]
+    return keyed, tuple(str(item["idempotency_key"]) for item in keyed)
 
 
 def event(event: Event) -> Call[str]:

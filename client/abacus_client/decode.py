@@ -15,6 +15,7 @@ from abacus_client.answers import (
     Lot,
     Member,
     Movement,
+    MovementResult,
     Page,
     Pending,
     PositionResult,
@@ -30,6 +31,11 @@ _ACCEPTED: Final = 202
 @dataclass(frozen=True, slots=True)
 class _Batch:
     results: tuple[BatchResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Movements:
+    results: tuple[MovementResult, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +155,16 @@ def top_keys(answer: httpx.Response, _: Sequence[str]) -> list[KeyCount]:
 
 def movement(answer: httpx.Response, _: Sequence[str]) -> Movement:
     return replace(read_answer(Movement, answer), replayed=was_replayed(answer))
+
+
+def movements(answer: httpx.Response, _: Sequence[str]) -> list[MovementResult]:
+    return [
+        replace(
+            result,
+            movement=result.movement and replace(result.movement, replayed=result.outcome == "replayed"),
+        )
+        for result in read_answer(_Movements, answer).results
+    ]
 
 
 def large(answer: httpx.Response, keys: Sequence[str]) -> Movement | Pending:

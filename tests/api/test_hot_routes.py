@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import httpx
 import pytest
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, FastAPI, Query, Request
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -16,6 +16,7 @@ from abacus.api.api_problem import ApiProblem
 from abacus.api.auth import Call, PersonCall
 from abacus.api.front import MOST_BYTES, Front
 from abacus.api.hot import HotRoute, HotRoutes
+from abacus.api.hot_paths import Address
 from abacus.api.lean import LeanRoute, read_body
 from abacus.core.errors import Unavailable
 
@@ -29,6 +30,16 @@ class Order(BaseModel):
 
     plates: Annotated[int, Field(strict=True, ge=1, le=9)]
 
+
+class SeatsQuery(BaseModel):
+    """How many sit at a table."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    seats: Annotated[int, Field(ge=1)] = 2
+
+
+LEAN = [Address("POST", "/v1/tables/{table}/orders"), Address("GET", "/v1/tables/{table}")]
 
 Table = Annotated[int, Field(ge=1)]
 
@@ -58,14 +69,15 @@ def application(*, hot: bool) -> ASGIApp:
         plates = await served(request.scope["state"]["call"], order)
         return Response(plates, 201, media_type="application/json", headers={"table": str(table)})
 
+    @router.get("/v1/tables/{table}")
+    async def table(table: Table, request: Request, seats: Annotated[SeatsQuery, Query()]) -> Response:
+        place = {"table": table, "seats": seats.seats, "asked": str(request.query_params)}
+        return Response(json.dumps(place), media_type="application/json")
+
     app = FastAPI()
     problems.install(app)
     app.router.routes.extend(router.routes)
-    inner: ASGIApp = (
-        HotRoutes(app, {"/v1/orders": HotRoute(TypeAdapter(Order), served)}, ["/v1/tables/{table}/orders"])
-        if hot
-        else app
-    )
+    inner: ASGIApp = HotRoutes(app, {"/v1/orders": HotRoute(TypeAdapter(Order), served)}, LEAN) if hot else app
 
     async def let_in(scope: Scope, receive: Receive, send: Send) -> None:
         scope["state"]["call"] = None
@@ -152,7 +164,9 @@ async def test_another_method_is_refused_with_the_one_there_is(shop: httpx.Async
         ("POST /v1/tables/0/orders", b'{"plates": 3}', 422, "path/table"),
         ("POST /v1/tables/7/orders", b'{"plates": 8}', 503, None),
         ("POST /v1/tables/7/8/orders", b'{"plates": 3}', 404, None),
+        ("POST /v1/tables//orders", b'{"plates": 3}', 404, None),
         ("GET /v1/tables/7/orders", b"", 405, None),
+        ("PUT /v1/tables/7/orders", b'{"plates": 3}', 405, None),
     ],
 )
 async def test_a_path_with_a_part_that_varies(
@@ -165,3 +179,20 @@ async def test_a_path_with_a_part_that_varies(
         assert document["errors"][0]["pointer"] == told
     elif told is not None:
         assert (answer.headers["table"], document) == ("7", told)
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "told"),
+    [
+        ("", 200, {"table": 7, "seats": 2, "asked": ""}),
+        ("?seats=4", 200, {"table": 7, "seats": 4, "asked": "seats=4"}),
+        ("?seats=0", 422, "query/seats"),
+        ("?chairs=4", 422, "query/chairs"),
+    ],
+)
+async def test_a_query_is_read_as_the_framework_reads_it(
+    shop: httpx.AsyncClient, query: str, status: int, told: Any
+) -> None:
+    answer = await shop.get(f"/v1/tables/7{query}")
+    document = answer.json()
+    assert (answer.status_code, document["errors"][0]["pointer"] if status == 422 else document) == (status, told)

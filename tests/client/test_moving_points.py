@@ -2,13 +2,14 @@
 
 import json
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 import httpx
 import pytest
 
-from abacus_client import Movement, Pending
+from abacus_client import Movement, MovementItem, Pending, Problem
 from tests.client.asking import ask, listed
 from tests.client.scripted import ScriptedApi, problem, transfer_document
 
@@ -48,6 +49,36 @@ async def test_a_hold_is_its_own_key(api: ScriptedApi) -> None:
     )
     assert (released.url.path, released.content) == (f"/v1/members/bob/holds/{HOLD}/release", b"")
     assert "Idempotency-Key" not in captured.headers
+
+
+async def test_each_movement_of_a_batch_has_its_key_and_its_result(api: ScriptedApi) -> None:
+    refusal = {"type": "/problems/insufficient-points", "title": "T", "status": 409, "detail": "D"}
+    movement = json.loads(posted(available=7).content)
+    results = [
+        {"idempotency_key": "s-1", "outcome": "replayed", "movement": movement},
+        {"idempotency_key": "h-1", "outcome": "refused", "problem": refusal},
+        {"idempotency_key": "c-1", "outcome": "unknown", "problem": refusal},
+    ]
+    api.answers(problem(503, "unavailable"), httpx.Response(200, json={"results": results}))
+    items: list[MovementItem] = [
+        {"kind": "spend", "member_id": "bob", "points": 5, "money": Decimal("0.05"), "idempotency_key": "s-1"},
+        {"kind": "hold", "member_id": "bob", "points": 500, "expires_in": 60},
+        {"kind": "capture", "member_id": "bob", "hold_id": UUID(HOLD)},
+    ]
+    spent, held, captured = await ask(api.client().movements, items)
+    assert api.requests[0].content == api.requests[1].content
+    given, made, settled = json.loads(api.requests[0].content)["movements"]
+    assert given == {**items[0], "money": "0.05"}
+    assert UUID(made["idempotency_key"]).version == 4
+    assert settled["hold_id"] == HOLD
+    assert spent.movement is not None
+    assert (spent.outcome, spent.movement.replayed, spent.movement.available) == ("replayed", True, 7)
+    assert (held.outcome, held.movement, held.problem) == (
+        "refused",
+        None,
+        Problem("insufficient-points", "T", 409, "D"),
+    )
+    assert captured.outcome == "unknown"
 
 
 async def test_a_transfer_is_taken_back_by_its_id(api: ScriptedApi) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from abacus.core.errors import Reason, SetAside
 from abacus.core.points import MAX_POINTS
 from abacus.ledger.types.award_envelope import Award, Opened, decode_envelope, encode_award
+from abacus.platform.sqs.compressed_envelope import compressed
 from abacus.platform.sqs.packer import MAX_BYTES, MAX_ITEMS, pack
 from tests.support.awards import AWARD, award, awards
 
@@ -186,15 +187,21 @@ UNREADABLE: list[tuple[str, bytes | str, Reason, str]] = [
     ("an empty object", b"{}", Reason.INVALID, "not an award envelope: no list of awards"),
     ("awards that are no list", b'{"v":1,"awards":{}}', Reason.INVALID, "not an award envelope: no list of awards"),
     ("a retry envelope", b'{"v":1,"retries":[]}', Reason.INVALID, "not an award envelope: no list of awards"),
-    ("no version", b'{"awards":[]}', Reason.UNSUPPORTED, "envelope version None; this version reads 1"),
-    ("the next version", b'{"v":2,"awards":[]}', Reason.UNSUPPORTED, "envelope version 2; this version reads 1"),
+    ("no version", b'{"awards":[]}', Reason.UNSUPPORTED, "envelope version None; this version reads 1 and 2"),
+    ("the next version", b'{"v":3,"awards":[]}', Reason.UNSUPPORTED, "envelope version 3; this version reads 1 and 2"),
+    ("version 2, not compressed", b'{"v":2,"awards":[]}', Reason.UNSUPPORTED, "format: Field required"),
+    ("version 2 in version 2", compressed(compressed(b"{}", 1).encode(), 1), Reason.INVALID, "not an award envelope"),
+    ("fewer awards than it says", compressed(envelope(encode_award(AWARD)), 2), Reason.INVALID, "1 awards; the enve"),
+    ("more awards than it says", compressed(envelope(b"{}", b"{}"), 1), Reason.INVALID, "2 awards; the envelope says"),
+    ("compressed, and not JSON", compressed(b"awards", 1), Reason.UNDECODABLE, "not JSON"),
+    ("compressed retries", compressed(b'{"v":1,"retries":[]}', 1), Reason.INVALID, "not an award envelope"),
     ("points that stand twice", envelope(raw(points='1,"points":2')), Reason.INVALID, "'points' stands twice"),
     ("the same, in other letters", envelope(raw(points='1,"p\\u006fints":2')), Reason.INVALID, "'points' stands twice"),
     ("two values in an explanation", envelope(raw(explanation='{"a":1,"a":1}')), Reason.INVALID, "'a' stands"),
     ("in a field that nobody asked for", envelope(raw(note='[{"a":1,"a":2}]')), Reason.INVALID, "'a' stands twice"),
     ("beside a bad award", envelope(b"{}", raw(points='1,"points":2')), Reason.INVALID, "'points' stands twice"),
     ("two lists of awards", b'{"v":1,"awards":[],"awards":[]}', Reason.INVALID, "'awards' stands twice"),
-    ("the version as text", b'{"v":"1","awards":[]}', Reason.UNSUPPORTED, "envelope version '1'; this version reads 1"),
+    ("the version as text", b'{"v":"1","awards":[]}', Reason.UNSUPPORTED, "envelope version '1'; this version reads"),
 ]  # fmt: skip
 
 
@@ -214,6 +221,12 @@ def test_an_empty_envelope_is_nothing_to_do(body: bytes) -> None:
 def test_unknown_fields_and_other_ways_to_write_are_read() -> None:
     written = json.dumps(MESSAGE | {"occurred_at": "2026-01-10T04:30:00Z", "note": [1, {}]}, indent=2).encode()
     assert decode_envelope(envelope(written)) == ([AWARD], [], [])
+
+
+def test_a_compressed_envelope_is_read_as_the_one_within() -> None:
+    within = envelope(encode_award(FIRST), b"{}", encode_award(LAST))
+    good, reversals, ((bad, fault),) = decode_envelope(compressed(within, 3))
+    assert (good, reversals, bad, fault.detail) == ([FIRST, LAST], [], b"{}", "key: Field required (and 10 more)")
 
 
 json_values = st.recursive(

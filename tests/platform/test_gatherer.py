@@ -193,3 +193,28 @@ async def test_closing_waits_for_rounds_and_for_what_runs_beside_them() -> None:
     assert (len(work.rounds), done) == (3, ["beside", "again"])
     assert [task.result() for task in asking] == [0, 2, 4]
     await gathering.close()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [
+        ([1, 1, 1, 1], [[1, 1, 1], [1]]),
+        ([2, 2, 1], [[2], [2, 1]]),
+        ([9, 1, 1], [[9], [1, 1]]),
+        ([1, 9, 1], [[1], [9], [1]]),
+    ],
+)
+async def test_a_round_takes_requests_up_to_its_size_or_one_that_is_larger(
+    sizes: list[int], expected: list[list[int]]
+) -> None:
+    work = Doubling()
+    gathering = gatherer(work, most_together=3, at_once=1, size_of=lambda request: request)
+    assert await asyncio.gather(*(gathering.ask(size) for size in sizes)) == [2 * size for size in sizes]
+    assert work.rounds == expected
+
+
+async def test_what_one_caller_asks_goes_together_and_each_is_answered_by_itself() -> None:
+    work = Doubling(wrong=frozenset({2}))
+    first, second, third = await gatherer(work).ask_all([1, 2, 3])
+    assert (first, third, work.rounds) == (2, 6, [[1, 2, 3]])
+    assert isinstance(second, ValueError)

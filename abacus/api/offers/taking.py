@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from abacus.api.api_problem import ApiProblem
 from abacus.api.auth import Call, call_of
+from abacus.api.hot_paths import Address
 from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import LeanRoute, read_body
 from abacus.api.offers.asked import OfferName, item_of, spots_of
@@ -59,7 +60,10 @@ ROLLBACK_HEADER: Final = key_header("rollback")
 
 ReservationId = Annotated[UUID, Path()]
 
-PARTED: Final = ("/v1/offers/{name}/reservations", "/v1/reservations/{reservation_id}/redeem")
+LEAN: Final = (
+    Address("POST", "/v1/offers/{name}/reservations"),
+    Address("POST", "/v1/reservations/{reservation_id}/redeem"),
+)
 
 _ROLLBACK: Final[TypeAdapter[RollbackOrder | None]] = TypeAdapter(RollbackOrder | None)
 

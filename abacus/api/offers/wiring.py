@@ -48,7 +48,7 @@ def offer_app(access: Access, health: Health, journal: RequestJournal | None = N
         keys=_KEYS,
         journal=journal,
         hot=routes.HOT,
-        parted=taking.PARTED,
+        lean=taking.LEAN,
     )
 
 

@@ -15,7 +15,7 @@ from abacus.engage.notify.renderer import Renderer
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.pace.turns import take_turns
 from abacus.platform.postgres import Pool
-from abacus.platform.sqs.packer import pack
+from abacus.platform.sqs.packer import pack_compressed
 from abacus.platform.sqs.port import Queue
 
 Publish: TypeAlias = Callable[[str, Sequence[StreamMessage]], Awaitable[None]]
@@ -27,7 +27,8 @@ def to_award_queue(queue: Queue) -> Handover:
     """Awards go on the award queue, the only door for new points."""
 
     async def hand_over(_: Batch, actions: Sequence[DueAction]) -> Refusals:
-        await queue.send(list(pack("awards", [each.document for each in actions])))
+        packed = pack_compressed("awards", (each.document for each in actions))
+        await queue.send([each.body for each in packed])
         return NONE_REFUSED
 
     return hand_over

@@ -49,7 +49,7 @@ async def isolate_failures(
     return first + await isolate_failures(things[middle:], work, refused, failures)
 
 
-MOST_AWARDS: Final = 1000
+MOST_AWARDS: Final = 500  # a transaction; ten messages may bring eight times as many
 _HANDS: Final = 2  # while one waits for Postgres, the other decodes and computes
 LATER_S: Final = 30  # after so long, messages for a server that is away come again
 
@@ -65,9 +65,9 @@ def hands_for(slice_map: SliceMap) -> int:
 
 
 class Awarder:
-    """Handles messages of the award queue: posts all their awards in one transaction and sets bad awards aside one by
-    one; then posts the reversals of refunds. An unforeseen failure of one award fails its message, after the message's
-    other awards are posted.
+    """Handles messages of the award queue: posts all their awards, some hundreds a transaction, and sets bad awards
+    aside one by one; then posts the reversals of refunds. An unforeseen failure of one award fails its message, after
+    the message's other awards are posted.
 
     Where a slice of the ledger lies on a server that is away, `later` puts the messages for it on the queue
     again, to come in a while: held in our hands, they would keep all other slices' messages waiting.

@@ -19,7 +19,7 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import until_available
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.slices import SliceMap
-from abacus.platform.sqs.packer import pack
+from abacus.platform.sqs.packer import pack, pack_compressed
 from abacus.platform.sqs.port import Queue, Unsent
 
 Thing = TypeVar("Thing")
@@ -69,7 +69,7 @@ class PointsIssuer(MessageDecider):
 
     def _envelopes(self, things: Sequence[Thing], encode: Callable[[Thing], bytes]) -> list[str]:
         slices = self._slice_map.by_slice(things, _member_of).values()
-        return [body for each in slices for body in pack("awards", map(encode, each))]
+        return [packed.body for each in slices for packed in pack_compressed("awards", map(encode, each))]
 
     async def _send(self, queue: Queue, bodies: list[str], *, delay_s: int = 0) -> None:
         left = bodies

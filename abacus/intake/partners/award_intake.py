@@ -7,7 +7,7 @@ entries are made when the database is back.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple, Protocol, TypeAlias
 from uuid import UUID
 
@@ -21,10 +21,10 @@ from abacus.intake.partners.register import Reception, RegisterAnswer
 from abacus.ledger.decide.reused_key import differing, facts_of_award
 from abacus.ledger.types.award_envelope import Award, encode_award
 from abacus.platform.gatherer import Gatherer, PendingRequest
-from abacus.platform.sqs.packer import pack_counting
+from abacus.platform.sqs.packer import Packed, pack_compressed, pack_counting
 from abacus.platform.sqs.port import Unsent
 
-_GATHER_S: Final = 0.003
+_GATHER_S: Final = 0.006
 _MOST_TOGETHER: Final = 500
 _ROUNDS_AT_ONCE: Final = 4
 _MOST_WAITING: Final = 10_000  # requests that a process holds while the queue does not answer
@@ -193,7 +193,8 @@ class AwardIntake:
             else:
                 later.append((waiting, encode_retry(entry.to_compute)))
         batches = await asyncio.gather(
-            _sent_on(self._queue, "awards", awards), _sent_on(self._retry_queue, "retries", later)
+            _sent_on(self._queue, awards, pack_compressed("awards", (award for _, award in awards))),
+            _sent_on(self._retry_queue, later, pack_counting("retries", (retry for _, retry in later))),
         )
         sent = [waiting.request for batch in batches for waiting in batch.sent]
         unsent = [waiting.request.award_id for batch in batches for waiting in batch.unsent]
@@ -225,11 +226,11 @@ def _as_remembered(entry: Entry, earlier: Entry) -> RegisterAnswer:
     return RegisterAnswer(Reception.QUEUED if same else Reception.OTHER_FACTS, earlier.award, earlier.provisional)
 
 
-async def _sent_on(queue: SendsTo, name: str, items: Sequence[tuple[_Request, bytes]]) -> _Sent:
-    """Sends the items in as few envelopes as possible; a failed envelope fails only its own items."""
+async def _sent_on(queue: SendsTo, items: Sequence[tuple[_Request, bytes]], envelopes: Iterable[Packed]) -> _Sent:
+    """Sends the envelopes of the items; a failed envelope fails only its own items."""
     if not items:
         return _Sent([], [], "")
-    packed = list(pack_counting(name, (item for _, item in items)))
+    packed = list(envelopes)
     left: set[str] = set()
     why = ""
     try:

@@ -36,5 +36,9 @@ class Calculations:
         except Objection as error:
             if error.kind not in OF_CARDS:
                 raise
+        return await decide(await self.anew())
+
+    async def anew(self) -> Calculator:
+        """By the cards as they are read now. Raises `Unavailable` when they cannot be read."""
         await self._cards.read_anew()
-        return await decide(self.current())
+        return self.current()

@@ -2,9 +2,8 @@
 of a slice.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime
-from functools import partial
 from typing import Final, NamedTuple
 
 from abacus.core.sources import source_sql
@@ -13,14 +12,11 @@ from abacus.ledger.store.pending_sql import pending
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.kinds import OF_HELD
 from abacus.platform import slices
-from abacus.platform.gatherer import Gatherer, PendingRequest
+from abacus.platform.gatherer import PendingRequest
 from abacus.platform.postgres import Pool
 from abacus.platform.sql import Statement, columns, row_of
 from abacus.pricing.explanation.sql import number
 from abacus.programs.tiers.store import TIER
-
-_GATHER_S: Final = 0.001
-_MOST_TOGETHER: Final = 500
 
 # Spending waits for this: one statement.
 _HOLDINGS: Final = Statement(f"""
@@ -136,16 +132,17 @@ class MemberReader:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._gatherers: dict[int, Gatherer[str, Sequence[MemberAccount]]] = {}
+        self._holdings: slices.SharedReads[str, Sequence[MemberAccount]] = slices.SharedReads(
+            pool, _read, member_of=str
+        )
 
     async def holdings(self, member_id: str) -> Sequence[MemberAccount]:
         """Raises `Unavailable`."""
-        slice_ = await slices.slice_of(self._pool, member_id)
-        if slice_.number not in self._gatherers:
-            self._gatherers[slice_.number] = Gatherer(
-                partial(_read, slice_), gather_s=_GATHER_S, most_together=_MOST_TOGETHER
-            )
-        return await self._gatherers[slice_.number].ask(member_id)
+        return await self._holdings.ask(member_id)
+
+    async def holdings_of(self, members: Collection[str]) -> Mapping[str, Sequence[MemberAccount] | BaseException]:
+        """Of each member the accounts, or why they cannot be read. Raises `Unavailable`."""
+        return await self._holdings.ask_all(members)
 
     async def as_of(self, member_id: str, moment: datetime) -> Sequence[AccountAsOf]:
         """The accounts after the transfers that were posted until then; accounts without a transfer are left out.

@@ -13,7 +13,7 @@ from abacus.core.errors import SetAside
 from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN, award_id, fingerprint
 from abacus.core.points import MAX_POINTS, plain
 from abacus.core.sources import Agent
-from abacus.intake.earning.decide.transaction import AmountText, Country, Id
+from abacus.intake.earning.decide.transaction_message import AmountText, Country, Id
 from abacus.intake.partners.decide.ask import Objection, ProgramName, ReasonText
 from abacus.intake.partners.decide.till import PointQuote, pays, tender_of
 from abacus.ledger.decide.pending import vested

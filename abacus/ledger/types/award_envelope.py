@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime
 from typing import Annotated, Any, Final, Literal, NamedTuple, NotRequired
 
 import orjson
@@ -13,8 +13,10 @@ from abacus.core.errors import Reason, SetAside
 from abacus.core.ids import ID_PATTERN, KEY_PATTERN, PROGRAM_PATTERN, TRANSACTIONS
 from abacus.core.points import MAX_POINTS
 from abacus.core.sources import SOURCE_PATTERN, partner_of, source_of_key
+from abacus.ledger.types.award_columns import COUNTRY_PATTERN, FINGERPRINT_PATTERN, begins_there, read_columns
 from abacus.ledger.types.kinds import TransferKind
 from abacus.platform.json_names import check_names
+from abacus.platform.sqs.compressed_envelope import is_compressed, unpack
 from abacus.platform.validation import Day, Moment, first_fault
 from abacus.pricing.explanation.text import TRANSACTION_FIELD
 from abacus.pricing.explanation.types import Document
@@ -56,13 +58,12 @@ class Award(NamedTuple):
     vests_at: datetime | None = None
 
 
-VERSION: Final = 1
-MOST_AWARDS: Final = 1000  # ten times as many as any envelope of ours has
-_FURTHEST_ZONE: Final = timedelta(hours=14)  # the clocks of no country are further from UTC
+VERSION: Final = 1  # of an envelope whose awards stand in it; `compressed_envelope` has version 2
+MOST_AWARDS: Final = 1000  # more than twice as many as any envelope of ours has
 _MOST_MEMBERS: Final = 100  # every fault of an award keeps all of its members
 
 
-_Fingerprint = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16,64}$")]
+_Fingerprint = Annotated[str, StringConstraints(pattern=FINGERPRINT_PATTERN)]
 
 
 class TransactedMessage(TypedDict):
@@ -78,7 +79,7 @@ class AwardMessage(TypedDict):
     key: Annotated[str, StringConstraints(pattern=KEY_PATTERN)]
     member_id: Annotated[str, StringConstraints(pattern=ID_PATTERN)]
     program: Annotated[str, StringConstraints(pattern=PROGRAM_PATTERN)]
-    country: Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
+    country: Annotated[str, StringConstraints(pattern=COUNTRY_PATTERN)]
     kind: Literal[TransferKind.EARN, TransferKind.EXCHANGE_IN]
     points: Annotated[int, Field(strict=True, ge=0, le=MAX_POINTS)]
     occurred_at: Moment
@@ -149,11 +150,30 @@ class Opened(NamedTuple):
 
 
 def decode_envelope(body: bytes | str) -> Opened:
-    """Raises `SetAside` when the envelope itself cannot be read, or can be read in two ways."""
+    """Raises `SetAside` when the envelope itself cannot be read, can be read in two ways, or is not what it says."""
     try:
         text = body.encode() if isinstance(body, str) else body
     except UnicodeEncodeError as error:
         raise SetAside(Reason.UNDECODABLE, f"not JSON: {error}") from None
+    if not is_compressed(text):
+        return _decode(text)
+    within, said = unpack(text)
+    opened = _decode(within)
+    count = len(opened.awards) + len(opened.reversals) + len(opened.bad)
+    if count != said:
+        raise SetAside(Reason.INVALID, f"{count} awards; the envelope says that it has {said}")
+    return opened
+
+
+def _decode(text: bytes) -> Opened:
+    columns = read_columns(text)
+    if columns is None:
+        return decode_naming_faults(text)
+    return Opened(list(map(Award, *columns)), [], [])
+
+
+def decode_naming_faults(text: bytes) -> Opened:
+    """Of an envelope that is not compressed, whatever it is. Raises `SetAside`."""
     try:
         envelope = ENVELOPE.validate_json(text)
         awards = [_award(message) for message in envelope["awards"]]
@@ -204,7 +224,7 @@ def _items(body: bytes) -> list[Any]:
         raise SetAside(Reason.INVALID, "not an award envelope: no list of awards")
     if document.get("v") != VERSION:
         version = repr(document.get("v"))[:20]
-        raise SetAside(Reason.UNSUPPORTED, f"envelope version {version}; this version reads {VERSION}")
+        raise SetAside(Reason.UNSUPPORTED, f"envelope version {version}; this version reads 1 and 2")
     awards: list[Any] = document["awards"]
     if len(awards) > MOST_AWARDS:
         raise SetAside(Reason.INVALID, f"{len(awards)} awards; an envelope has at most {MOST_AWARDS}")
@@ -236,7 +256,7 @@ def _check_vesting(award: Award) -> None:
     on, at = award.vests_on, award.vests_at
     if on is None or at is None:
         raise SetAside(Reason.INVALID, "vests_on and vests_at: one is there without the other")
-    if abs(datetime(on.year, on.month, on.day, tzinfo=UTC) - at) > _FURTHEST_ZONE:
+    if not begins_there(on, at):
         raise SetAside(Reason.INVALID, f"vests_at: {at.isoformat()}, when {on} begins nowhere")
 
 

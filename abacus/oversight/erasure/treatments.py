@@ -96,7 +96,7 @@ delete from webhook_delivery where delivered_at is null and member_id = :member_
 _QUARANTINED: Final = Statement(f"""
 select {columns(Quarantined)} from quarantine where position(:bytes in body) > 0
     or position(:text in detail) > 0 or position('\\x5c'::bytea in body) > 0
-    or position('transaction_base64'::bytea in body) > 0 for update
+    or position('base64'::bytea in body) > 0 for update
 """)
 _DELETE_QUARANTINED: Final = Statement("delete from quarantine where id = :id")
 _DELETE_ITS_LIKE: Final = Statement("delete from quarantine where id = :new_id and id <> :id")

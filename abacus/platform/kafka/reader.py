@@ -12,6 +12,7 @@ from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
 
 from abacus.core.errors import AbacusError, Unavailable
 from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.fetch_pace import AT_ONCE, FetchPace, apply
 from abacus.platform.kafka.forgotten import ForgottenMessages
 from abacus.platform.metrics import CONSUMER_LAG, PARTITIONS_PAUSED
 from abacus.platform.patience import unless_stopped, until_available
@@ -104,6 +105,7 @@ class StreamReader:
         self._read: list[Record] = []
         self._behind: dict[TopicPartition, int] = {}  # the first offset that stays behind
         self._forgotten = ForgottenMessages(group)
+        self._pace = FetchPace()
 
     async def run(self, handle: Handler, stop: asyncio.Event) -> None:
         """Runs until `stop` is set; then the present batch is finished and committed, or left for the next reader."""
@@ -158,7 +160,8 @@ class StreamReader:
             fetch_max_bytes=8 * 1024 * 1024,
             session_timeout_ms=6_000,  # the shortest that brokers allow: a dead reader's partitions move sooner
             heartbeat_interval_ms=1_500,
-            fetch_max_wait_ms=100,
+            fetch_min_bytes=AT_ONCE.min_bytes,
+            fetch_max_wait_ms=AT_ONCE.max_wait_ms,
             metadata_max_age_ms=30_000,
         )
         listener = WaitForBatch(busy, self._left, lambda given: self._given(consumer, given))
@@ -237,7 +240,9 @@ class StreamReader:
         """Keeps the records of a finished poll, and returns whether there are any. Raises the error of the poll."""
         if self._polling is not None and self._polling.done():
             polled, self._polling = self._polling, None
-            for partition, messages in polled.result().items():
+            came = polled.result()
+            apply(self._pace.read(sum(map(len, came.values()))), consumer)
+            for partition, messages in came.items():
                 if partition in self._unplaced:  # read before it was given anew
                     continue
                 if messages and partition in consumer.assignment():

@@ -8,7 +8,8 @@ from abacus.core.errors import Reason, SetAside
 from abacus.platform.postgres import Also, nothing_else
 from abacus.platform.quarantine.store import ALL_HELD, QuarantineStore, Which
 from abacus.platform.quarantine.types import AWARD_QUEUE, OF_EVENTS, RETRY_QUEUE, Item, Stage
-from abacus.platform.sqs.packer import pack
+from abacus.platform.sqs.compressed_envelope import seen_through
+from abacus.platform.sqs.packer import pack, pack_compressed
 from abacus.platform.sqs.port import Queue
 
 EncodeTransaction = Callable[[Item], bytes]
@@ -57,7 +58,7 @@ async def replay(
         transactions = [encode_transaction(item) for item in items if item.stage is Stage.TRANSACTION]
         awards = [item.body for item in items if item.stage is Stage.AWARD]
         await queues[RETRY_QUEUE].send([sign(body) for body in pack("retries", transactions)])
-        await queues[AWARD_QUEUE].send([sign(body) for body in pack("awards", awards)])
+        await queues[AWARD_QUEUE].send([sign(each.body) for each in pack_compressed("awards", awards)])
         for item in items:
             if item.stage is Stage.ENVELOPE:
                 await queues[item.origin].send([item.body.decode()])
@@ -66,8 +67,9 @@ async def replay(
 
 
 def readable(body: bytes) -> str:
-    """The body as a person reads it: indented JSON, else text, else escaped bytes."""
+    """The body as a person reads it: a compressed envelope is opened; indented JSON, else text, else escaped bytes."""
+    text = seen_through(body)
     try:
-        return json.dumps(json.loads(body), indent=2, ensure_ascii=False)
+        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
     except ValueError:
-        return body.decode("utf-8", "backslashreplace")
+        return text.decode("utf-8", "backslashreplace")

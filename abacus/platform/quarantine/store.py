@@ -129,7 +129,7 @@ select {columns(_Row)} from (
     ) newest
     where (key is null or key <> all(:keys)) and (
         position(convert_to(:text, 'UTF8') in body) > 0
-        or position('\\x5c'::bytea in body) > 0 or position('transaction_base64'::bytea in body) > 0
+        or position('\\x5c'::bytea in body) > 0 or position('base64'::bytea in body) > 0
     )
 ) q
 order by place, set_aside_at desc, id limit :most

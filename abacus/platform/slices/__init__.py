@@ -32,6 +32,7 @@ from abacus.platform.slices.reach import (
     together,
     unless_away,
 )
+from abacus.platform.slices.shared_reads import SharedReads
 from abacus.platform.slices.transaction import in_place, locked, take_turn
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "MOST",
     "PATIENCE_S",
     "WHOLE",
+    "SharedReads",
     "Slice",
     "SliceMap",
     "Split",

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import pytest
 
 from abacus.core.errors import Unavailable
-from abacus.intake.awarding.awarder import MOST_FAILURES, Awarder
+from abacus.intake.awarding.awarder import MOST_AWARDS, MOST_FAILURES, Awarder
 from abacus.ledger.types.award_envelope import Award, encode_award
 from abacus.ledger.types.port import AwardOutcome, Unpostable
-from abacus.platform.sqs.packer import pack
+from abacus.platform.sqs.packer import pack, pack_compressed
 from abacus.platform.sqs.port import Received
 from tests.support.awards import NOW, award
 from tests.support.door import door
@@ -27,9 +27,11 @@ class Moody(MemoryLedger):
         super().__init__(CLOCK)
         self.fails = fails
         self.posts = 0
+        self.most = 0
 
     async def post(self, awards: Sequence[Award]) -> list[AwardOutcome]:
         self.posts += 1
+        self.most = max(self.most, len(awards))
         for each in awards:
             if each.key in self.fails:
                 raise self.fails[each.key]
@@ -85,3 +87,13 @@ async def test_a_ledger_that_is_away_is_no_failure_of_an_award() -> None:
     with pytest.raises(Unavailable):
         await handled(ledger, AWARDS)
     assert (ledger.posts, ledger.transfers) == (1, [])
+
+
+async def test_the_awards_of_ten_full_messages_are_posted_some_hundreds_a_transaction() -> None:
+    awards = [award(key=f"txn:rides:{number:04}", member_id=f"m{number}") for number in range(4_000)]
+    bodies = [packed.body for packed in pack_compressed("awards", map(encode_award, awards))]
+    ledger, quarantine = Moody({}), MemoryQuarantine(CLOCK)
+    received = [Received(str(place), str(place), body, 1) for place, body in enumerate(bodies)]
+    assert await Awarder(door(CLOCK), ledger, ledger, quarantine).handle(received) == received
+    assert (len(received), ledger.posts, ledger.most) == (10, 8, MOST_AWARDS)
+    assert ledger.claims.keys() == {each.key for each in awards}

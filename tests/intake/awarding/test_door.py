@@ -12,7 +12,9 @@ from abacus.intake.awarding.door import Admitted, Door
 from abacus.ledger.types.award_envelope import Award, encode_award
 from abacus.ledger.types.movement import Reversal
 from abacus.ledger.types.reversal_message import encode_reversal
+from abacus.platform.quarantine.replay import readable
 from abacus.platform.quarantine.types import Stage
+from abacus.platform.sqs.compressed_envelope import compressed
 from abacus.platform.sqs.packer import pack
 from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.store.cards import CardReader
@@ -223,3 +225,25 @@ async def test_during_a_rotation_both_keys_hold() -> None:
     bodies = [Signer(each).sign(envelope(partners())) for each in (former, new)]
     assert len((await admitted(*bodies, verifier=Verifier([former, new]))).awards) == 2
     assert len((await admitted(*bodies, verifier=Verifier([new]))).awards) == 1
+
+
+@pytest.mark.parametrize(("producer", "comes_in"), [(Producer.CALCULATOR, True), (Producer.API, False), (None, False)])
+async def test_a_signature_vouches_for_a_compressed_envelope_before_it_is_unpacked(
+    producer: Producer | None,
+    comes_in: bool,  # noqa: FBT001  # a row's outcome
+) -> None:
+    within = compressed(envelope(award()).encode(), 1)
+    body = within if producer is None else Signer(KEYS[producer]).sign(within)
+    came = await admitted(body, verifier=VERIFIER)
+    assert came.awards == ([award()] if comes_in else [])
+    assert [(each.reason, each.body) for each in came.bad] == [(Reason.UNVOUCHED, body.encode())] * (not comes_in)
+
+
+async def test_a_compressed_envelope_that_lies_is_set_aside_whole() -> None:
+    body = compressed(envelope(award(key="txn:rides:1"), award(key="txn:rides:2")).encode(), 3)
+    came = await admitted(body, envelope(award(key="txn:rides:3")))
+    assert [each.key for each in came.awards] == ["txn:rides:3"]
+    assert [(each.stage, each.reason, each.body) for each in came.bad] == [
+        (Stage.ENVELOPE, Reason.INVALID, body.encode())
+    ]
+    assert '"key": "txn:rides:2"' in readable(came.bad[0].body)

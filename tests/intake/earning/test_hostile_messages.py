@@ -13,6 +13,7 @@ from abacus.core.errors import Reason, SetAside
 from abacus.intake.earning.decide.source_message import SourceMessage, decode_retries, encode_retry
 from abacus.intake.earning.decide.transaction import MAX_BYTES, read_transaction
 from abacus.ledger.types.award_envelope import MOST_AWARDS, decode_envelope, encode_award
+from abacus.platform.sqs.compressed_envelope import MAX_UNPACKED, compressed
 from tests.ledger.ledgers import award
 
 QUEUED: Final = 256 * 1024  # bytes of a message on a queue
@@ -75,6 +76,9 @@ AWARDS: Final = {
     "brackets": b'{"v":1,"awards":' + b"[" * QUEUED,
     "a version of its own length": b'{"v":"' + b"x" * QUEUED + b'","awards":[]}',
     "a number of its own length": b'{"v":1,"awards":[' + b"9" * QUEUED + b"]}",
+    "a bomb": compressed(bytes(64 << 20), 1).encode().replace(b"67108864", b"245760"),
+    "compressed brackets": compressed(b'{"v":1,"awards":' + b"[" * (MAX_UNPACKED - 17), 1).encode(),
+    "compressed empty awards": compressed(items(b'{"v":1,"awards":[', b"{}", MAX_UNPACKED), 1).encode(),
     "a long key": b'{"v":1,"awards":[{"key":"' + b"k" * QUEUED + b'"}]}',
 }
 

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -156,7 +157,7 @@ ACCEPTED: list[tuple[str, bytes, type, dict[str, Any]]] = [
 def test_read(body: bytes, kind: type, fields: dict[str, Any]) -> None:
     transaction = read_transaction(body)
     assert type(transaction) is kind
-    assert transaction.model_dump().items() >= fields.items()
+    assert msgspec.structs.asdict(transaction).items() >= fields.items()
 
 
 @pytest.mark.parametrize("at", ["2000-01-01T00:00:00Z", "2099-12-31T23:59:59.999999Z", "2100-01-01T00:00:00+00:01"])

@@ -63,6 +63,27 @@ async def test_more_than_two_hundred_are_several() -> None:
     assert [len(batch) for batch in books.batches] == [200, 200, 50]
 
 
+async def test_the_movements_of_one_caller_stay_together_in_their_order() -> None:
+    books = Books()
+    batcher = MovementBatcher(books, books)
+    mine, theirs = [f"ops:{number}" for number in range(150)], [f"api:acme:{number}" for number in range(100)]
+    first, second, alone = await asyncio.gather(
+        batcher.move_all([*map(spend, mine)]), batcher.move_all([*map(spend, theirs)]), batcher.move(spend("ops:last"))
+    )
+    assert [each.movement.key for each in first if isinstance(each, Moved)] == mine
+    assert [each.movement.key for each in second if isinstance(each, Moved)] == theirs
+    assert alone.movement.key == "ops:last"
+    assert books.batches == [mine, [*theirs, "ops:last"]]
+
+
+async def test_each_movement_of_a_caller_has_a_fate_of_its_own() -> None:
+    books = Books()
+    batcher = MovementBatcher(books, books)
+    fates = await batcher.move_all([*map(spend, ("ops:1", "api:acme:award", "ops:bad", "ops:2"))])
+    assert [type(each) for each in fates] == [Moved, KeyReused, Unpostable, Moved]
+    assert await batcher.move_all([]) == ()
+
+
 async def test_the_key_of_an_award_moves_nothing() -> None:
     books = Books()
     one, other, third = await told(books, "api:acme:1", "api:acme:award", "ops:award")

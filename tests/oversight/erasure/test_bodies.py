@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from abacus.oversight.erasure.decide.bodies import renamed_accounts, without
+from abacus.platform.sqs.compressed_envelope import compressed, unpack
 
 BOBS: dict[str, Any] = {"type": "transaction.completed", "member_id": "bob", "transaction_id": "T-1"}
 CAROLS: dict[str, Any] = BOBS | {"member_id": "carol"}
@@ -67,6 +68,23 @@ def test_an_envelope_keeps_what_is_about_others(document: Any, left: Any) -> Non
     remainder = without(body(document), "bob")
     assert remainder is not None
     assert json.loads(remainder) == left
+
+
+def test_a_compressed_envelope_is_looked_into() -> None:
+    both, carols = compressed(body({"v": 1, "awards": [BOBS, CAROLS]}), 2), compressed(body({"awards": [CAROLS]}), 1)
+    left = unpack(without(both.encode(), "bob") or b"")
+    assert (json.loads(left.body), left.items) == ({"v": 1, "awards": [CAROLS]}, 1)
+    assert without(carols.encode(), "bob") == carols.encode()
+    assert without(compressed(body({"v": 1, "awards": [BOBS]}), 7).encode(), "bob") is None
+
+
+@pytest.mark.parametrize(("name", "is_about"), [("bob", True), ("bobby", False)])
+def test_of_a_compressed_envelope_that_makes_no_sense_what_can_be_unpacked_is_looked_at(
+    name: str,
+    is_about: bool,  # noqa: FBT001  # a row
+) -> None:
+    endless = compressed(f'{{"awards":[{{"member_id":"{name}'.encode() + b" " * 1_000_000, 1).encode()
+    assert (without(endless, "bob") is None) == is_about
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 from abacus.console.errands.command import ERRAND_TOKEN
 from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import ErrandOutcome, Order, State
-from abacus.core.errors import Refused
+from abacus.core.errors import Reason, Refused, SetAside
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.port import Status
 from abacus.oversight.erasure import ledger as ledger_of
@@ -29,6 +29,8 @@ from abacus.platform.postgres import Connection, Pool
 from abacus.platform.presence.presence_note import Presence
 from abacus.platform.presence.types import FailureNote, ProcessNote, Report
 from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.quarantine.types import AWARD_QUEUE, Item, Stage
+from abacus.platform.sqs.compressed_envelope import compressed, is_compressed, seen_through
 from abacus.proof.erased_leaves import keep_leaves
 from abacus.proof.store import Seals
 from abacus.proof.verify import verify
@@ -149,6 +151,19 @@ async def test_what_was_set_aside_about_others_stays(pool: Pool, owner: Pool) ->
     }
     for id_, *_ in left:
         assert await store.get(id_) is not None, "the store has it under the id of its body"
+
+
+async def test_a_compressed_envelope_that_was_set_aside_is_looked_into(pool: Pool, owner: Pool) -> None:
+    await live(pool, BOB)
+    both = {"v": 1, "awards": [{"member_id": BOB, "points": 1}, {"member_id": "carol", "points": 2}]}
+    body = compressed(json.dumps(both).encode(), 7).encode()
+    item = Item.of(Stage.ENVELOPE, AWARD_QUEUE, body, SetAside(Reason.INVALID, "2 awards; it says 7"))
+    store = QuarantineStore(pool, CLOCK)
+    await store.add([item])
+    await erase(owner)
+    assert await store.get(item.id) is None
+    (left,) = [each.item.body for each in await store.list() if is_compressed(each.item.body)]
+    assert json.loads(seen_through(left)) == {"v": 1, "awards": [{"member_id": "carol", "points": 2}]}
 
 
 async def test_every_table_has_its_treatment(pool: Pool) -> None:

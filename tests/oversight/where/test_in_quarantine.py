@@ -10,11 +10,13 @@ import orjson
 import pytest
 
 from abacus.core.errors import Reason, SetAside
+from abacus.core.ids import transaction_key
 from abacus.oversight.where.decide.mentions import Wanted
 from abacus.oversight.where.records import in_quarantine, soon_in_quarantine
 from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.quarantine.types import Item, Stage
+from abacus.platform.sqs.compressed_envelope import compressed
 from tests.support.awards import NOW
 from tests.support.fixed_clock import FixedClock
 from tests.support.house import completed
@@ -31,11 +33,16 @@ def in_base64(transaction: dict[str, object]) -> bytes:
     return orjson.dumps({"v": 1, "retries": [{"transaction_base64": b64encode(orjson.dumps(transaction)).decode()}]})
 
 
+def in_a_compressed_envelope(transaction: dict[str, object]) -> bytes:
+    key = transaction_key(str(transaction["source"]), str(transaction["transaction_id"]))
+    return compressed(orjson.dumps({"v": 1, "awards": [{"key": key}]}), 1).encode()
+
+
 def in_ascii(transaction: dict[str, object]) -> bytes:
     return json.dumps(transaction).encode()
 
 
-@pytest.mark.parametrize("written", [orjson.dumps, in_ascii, retried, in_base64])
+@pytest.mark.parametrize("written", [orjson.dumps, in_ascii, retried, in_base64, in_a_compressed_envelope])
 @pytest.mark.parametrize("id_", IDS)
 async def test_an_item_is_found_by_an_id(pool: Pool, id_: str, written: Callable[[object], bytes]) -> None:
     fault = SetAside(Reason.UNKNOWN_VERTICAL, "yachts")

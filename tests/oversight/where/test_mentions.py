@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from abacus.oversight.where.decide.mentions import Mention, Wanted, mentions
+from abacus.platform.sqs.compressed_envelope import compressed
 
 MEAL = {"type": "transaction.completed", "source": "meals", "transaction_id": "T-1", "country": "SG", "amount": "x"}
 IN_BASE64 = base64.b64encode(json.dumps(MEAL).encode()).decode()
@@ -37,6 +38,11 @@ CASES: list[tuple[str, Any, list[Mention]]] = [
 @pytest.mark.parametrize(("document", "expected"), [pytest.param(*row, id=name) for name, *row in CASES])
 def test_a_message_speaks_of_them(document: Any, expected: list[Mention]) -> None:
     assert list(mentions(json.dumps(document).encode())) == expected
+
+
+def test_a_compressed_envelope_speaks_of_its_awards() -> None:
+    body = compressed(b'{"v":1,"awards":[{"key":"api:acme:k"}]}', 1)
+    assert list(mentions(body)) == list(mentions(body.encode())) == [Mention("api:acme:k", "acme", None, ("k",))]
 
 
 @pytest.mark.parametrize("body", [b"", b"\xff", b"{", b"[" * 100_000])

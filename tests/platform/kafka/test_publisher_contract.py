@@ -137,3 +137,9 @@ async def test_the_same_published_again_is_there_again(publisher: OpenPublisher,
 async def test_publishing_nothing_publishes_nothing(publisher: OpenPublisher, topic: str) -> None:
     await publisher.publish(topic, [])
     assert await publisher.kept(topic) == []
+
+
+async def test_what_is_published_is_compressed(stream_publisher: OpenPublisher, topic: str) -> None:
+    """The embedded broker keeps the newest 5 MiB of a partition, and these are 8 MiB."""
+    await stream_publisher.publish(topic, [StreamMessage(b"bob", b"many ".ljust(16 * 1024))] * 512)
+    assert len(await stream_publisher.kept(topic)) == 512

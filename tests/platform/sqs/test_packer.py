@@ -1,13 +1,23 @@
 """Packing many items into few messages, and messages into calls."""
 
 import json
+import random
 from itertools import pairwise
+from typing import Any, Final
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from abacus.platform.sqs.packer import MAX_BYTES, MAX_ITEMS, pack
+from abacus.platform.sqs.compressed_envelope import MAX_UNPACKED, is_compressed, unpack
+from abacus.platform.sqs.packer import (
+    MAX_BYTES,
+    MAX_COMPRESSED_BYTES,
+    MAX_COMPRESSED_ITEMS,
+    MAX_ITEMS,
+    pack,
+    pack_compressed,
+)
 from abacus.platform.sqs.port import CALL_ITEMS
 from abacus.platform.sqs.queue import CALL_BYTES, calls_of
 
@@ -18,6 +28,8 @@ def test_the_limits_are_those_of_the_contract() -> None:
     assert (MAX_ITEMS, MAX_BYTES) == (100, 24 * 1024)
     assert (CALL_ITEMS, CALL_BYTES) == (10, 250 * 1024)
     assert CALL_BYTES <= 256 * 1024
+    assert (MAX_COMPRESSED_ITEMS, MAX_COMPRESSED_BYTES) == (400, 48 * 1024)
+    assert MAX_UNPACKED <= CALL_BYTES, "an envelope that was unpacked can be sent as it is"
 
 
 items = st.lists(
@@ -73,6 +85,68 @@ def test_items_that_are_large(lengths: list[int], groups: list[int]) -> None:
     packed = [json.loads(body)["awards"] for body in pack("awards", [b'"%s"' % (b"x" * n) for n in lengths])]
     assert [len(group) for group in packed] == groups
     assert [len(item) for group in packed for item in group] == lengths
+
+
+def unpacked(body: str, count: int) -> list[Any]:
+    """The items of a message, which says how many it has."""
+    text = body.encode()
+    if is_compressed(text):
+        text, said = unpack(text)
+        assert said == count
+    read: list[Any] = json.loads(text)["awards"]
+    assert len(read) == count
+    return read
+
+
+LONG: Final = st.builds(lambda text, times: json.dumps(text * times, ensure_ascii=False).encode(),
+                        st.text("aé😀", max_size=30), st.integers(1, 40))  # fmt: skip
+
+
+@given(st.lists(LONG, max_size=30), st.integers(1, 30), st.integers(200, 3000))
+@settings(max_examples=200, deadline=None)
+def test_compressed_messages_have_the_items_in_order_within_the_limits(
+    items: list[bytes], max_items: int, max_bytes: int
+) -> None:
+    packed = list(pack_compressed("awards", items, max_items=max_items, max_bytes=max_bytes))
+    assert [each for body, count in packed for each in unpacked(body, count)] == [json.loads(item) for item in items]
+    for body, count in packed:
+        assert 1 <= count <= max_items
+        assert len(body.encode()) <= max(max_bytes, 2048) or count == 1
+
+
+@pytest.mark.parametrize(
+    ("items", "counts", "are_compressed"),
+    [
+        ([], [], False),
+        ([b'"%s"' % (b"x" * 500)] * 3, [3], False),
+        ([b'"%s"' % (b"x" * 500)] * 5, [5], True),
+        ([b'"%s"' % (b"x" * 500)] * 401, [400, 1], None),
+        ([b'"%s"' % (b"x" * 2500)], [1], True),
+        ([b'"%s"' % (b"x" * (MAX_UNPACKED - EMPTY - 2))], [1], True),
+        ([b'"%s"' % (b"x" * (MAX_UNPACKED - EMPTY - 1))], [1], False),
+        ([b'"%s"' % (b"x" * 100_000)] * 3, [2, 1], True),
+        ([b'"%s"' % random.Random(1).randbytes(45_000).hex().encode()], [1], False),
+        ([b'"%s"' % random.Random(n).randbytes(300).hex().encode() for n in range(400)], [100] * 4, True),
+    ],
+    ids=[
+        "nothing",
+        "too few to be worth it",
+        "five",
+        "one more than a message has",
+        "one that is long",
+        "one that just fits",
+        "one that does not",
+        "as many as fit when they are unpacked",
+        "one that cannot be compressed",
+        "cut where they cannot be compressed well",
+    ],
+)
+def test_what_is_compressed(items: list[bytes], counts: list[int], are_compressed: bool | None) -> None:  # noqa: FBT001  # a row
+    packed = list(pack_compressed("awards", items))
+    assert [count for _, count in packed] == counts
+    assert [each for body, count in packed for each in unpacked(body, count)] == [json.loads(item) for item in items]
+    if are_compressed is not None:
+        assert {is_compressed(body.encode()) for body, _ in packed} <= {are_compressed}
 
 
 bodies_ = st.lists(st.integers(0, 300 * 1024).map(lambda length: "x" * length) | st.text(max_size=9), max_size=25)

@@ -87,7 +87,7 @@ STRAYS: Final = (
     _forged(Reason.INVALID, expires_on=date(2109, 12, 31)),
     _stray("award queue", "no envelope at all", Reason.UNDECODABLE),
     _stray("award queue", '{"v":1}', Reason.INVALID),
-    _stray("award queue", '{"v":2,"awards":[]}', Reason.UNSUPPORTED),
+    _stray("award queue", '{"v":3,"awards":[]}', Reason.UNSUPPORTED),
     _stray("retry queue", "no envelope either", Reason.UNDECODABLE),
     _stray("retry queue", '{"v":2,"retries":[]}', Reason.UNSUPPORTED),
     _stray("retry queue", '{"v":1,"retries":[{"transaction":"{}"}]}', Reason.INVALID),

@@ -7,8 +7,9 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from abacus.core.errors import Refused, SetAside
+from abacus.intake.earning.decide import transaction_message as messages
 from abacus.intake.earning.decide.calculate import Calculator
-from abacus.intake.earning.decide.transaction import COMPLETED, Completed
+from abacus.intake.earning.decide.transaction import COMPLETED, Transaction, transaction_of
 from abacus.ledger.types.award_envelope import Award
 from abacus.platform.validation import first_fault
 from abacus.pricing.decide.book import CardBook
@@ -54,7 +55,7 @@ def quoted(book: CardBook, sale: Sale) -> Quoted:
     return Quoted(award, published)
 
 
-def _transaction(sale: Sale, published: PublishedCard) -> Completed:
+def _transaction(sale: Sale, published: PublishedCard) -> Transaction:
     facts = {
         "type": COMPLETED,
         "source": "quote",
@@ -68,7 +69,7 @@ def _transaction(sale: Sale, published: PublishedCard) -> Completed:
         "occurred_at": sale.at.isoformat(),
     }
     try:
-        return Completed.model_validate_json(json.dumps(facts))
+        return transaction_of(messages.Completed.model_validate_json(json.dumps(facts)))
     except ValidationError as error:
         field, _, fault = first_fault(error).partition(": ")
         raise BadSale(field, fault) from None

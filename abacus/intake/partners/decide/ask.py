@@ -12,15 +12,8 @@ from abacus.core.ids import NAME_PATTERN, PROGRAM_PATTERN, fingerprint, partner_
 from abacus.core.points import MAX_POINTS
 from abacus.intake.earning.decide.calculate import Calculator, for_partner
 from abacus.intake.earning.decide.source_message import PartnerRequest, SourceMessage
-from abacus.intake.earning.decide.transaction import (
-    AmountText,
-    Completed,
-    Country,
-    Currency,
-    Id,
-    Name,
-    RedemptionId,
-)
+from abacus.intake.earning.decide.transaction import Completed, encode_transaction
+from abacus.intake.earning.decide.transaction_message import AmountText, Country, Currency, Id, Name, RedemptionId
 from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.decide.partner import Partner
 from abacus.ledger.types.award_envelope import Award
@@ -192,7 +185,7 @@ def transaction_of(ask: ComputedAsk, partner: Partner) -> Completed:
             "/transaction/source",
             forbidden=True,
         )
-    return Completed.model_construct(
+    return Completed(
         source=source,
         transaction_id=fields.transaction_id,
         member_id=ask.member_id,
@@ -227,7 +220,7 @@ def entry_for(
     if tier is not None or transaction is None:
         return Entry.of(partner.partner_id, award)
     request = PartnerRequest(award.key, card.name)
-    body = transaction.model_dump_json(exclude_none=True).encode()
+    body = encode_transaction(transaction)
     return Entry.of(partner.partner_id, award, SourceMessage(body, request.origin))
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, NamedTuple
 from pydantic import ConfigDict, Discriminator, Tag
 
 from abacus.intake.earning.decide.calculate import Calculator
-from abacus.intake.earning.decide.transaction import Id
+from abacus.intake.earning.decide.transaction_message import Id
 from abacus.intake.partners.decide.ask import (
     AskedTransaction,
     ComputedAsk,

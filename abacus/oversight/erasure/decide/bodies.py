@@ -7,6 +7,8 @@ from binascii import Error as NotBase64
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from abacus.platform.sqs.compressed_envelope import compressed, is_compressed, seen_through
+
 _Entry = Any
 
 
@@ -14,11 +16,12 @@ def without(body: bytes, member_id: str) -> bytes | None:
     """The body without the parts about the member; None if nothing else is in it.
 
     An envelope keeps the parts about others. A message that cannot be read is about the member if it names the member
-    anywhere.
+    anywhere. Of a compressed envelope the one within is looked at.
     """
-    document = _read(body)
+    text = seen_through(body)
+    document = _read(text)
     if document is None:
-        return None if _names(body, member_id) else body
+        return None if _names(text, member_id) else body
     if isinstance(document, dict):
         for name, is_about in _LISTS.items():
             entries = document.get(name)
@@ -26,7 +29,10 @@ def without(body: bytes, member_id: str) -> bytes | None:
                 kept = [entry for entry in entries if not is_about(entry, member_id)]
                 if len(kept) == len(entries):
                     return body
-                return _written({**document, name: kept}) if kept else None
+                if not kept:
+                    return None
+                rest = _written({**document, name: kept})
+                return compressed(rest, len(kept)).encode() if is_compressed(body) else rest
     return None if _is_about(document, member_id) else body
 
 

@@ -21,6 +21,7 @@ from abacus.core.ids import (
     refund_key,
     transaction_key,
 )
+from abacus.platform.sqs.compressed_envelope import seen_through
 
 _PREFIXES: Final = (
     *(TRANSACTIONS, EVENTS, REFUNDS, PARTNERS, "ops:", "adjust:", IMPORTS, EXPIRIES),
@@ -68,9 +69,11 @@ class Mention(NamedTuple):
 
 
 def mentions(body: bytes | str) -> Iterator[Mention]:
-    """Every award or transaction in a transaction, an award, or an envelope of either; none in what is not JSON."""
+    """Every award or transaction in a transaction, an award, or an envelope of either, compressed or not; none in what
+    is not JSON.
+    """
     try:
-        document = json.loads(body)
+        document = json.loads(seen_through(body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body))
     except (ValueError, RecursionError):
         return
     yield from _of(document)
