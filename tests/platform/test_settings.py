@@ -28,6 +28,7 @@ def test_what_holds_when_nothing_is_set() -> None:
         "queue_prefix": "abacus-",
         "transactions_topic": "abacus.transactions.v1",
         "points_topic": "abacus.points.v1",
+        "generation_transfers": 10_000_000,
         "tiers_topic": "abacus.tiers.v1",
         "events_topic": "abacus.events.v1",
         "positions_topic": "abacus.positions.v1",

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, SkipValidation, StringConstra
 
 from abacus.core.ids import IDEMPOTENCY_KEY_PATTERN
 from abacus.core.sources import Agent
-from abacus.intake.earning.decide.transaction import Id
+from abacus.intake.earning.decide.transaction_message import Id
 from abacus.intake.partners.orders import (
     CaptureOrder,
     HoldOrder,
