@@ -3,7 +3,7 @@
 What is there becomes the first generation, where it lies; no row is rewritten.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -30,10 +30,15 @@ INDEXES: Final = {
     "transfer": ("pkey", "xid_idx", "posted_at_idx", "member_id_program_reverses_idx"),
     "claim": ("pkey",),
 }
-ROW_TRIGGERS: Final = (
-    ("changes_in_name_only", "update", "abacus_rename_only()"),
-    ("rows_stay", "delete", "abacus_refuse_change()"),
-)
+TRIGGERS: Final = sa.text("""
+select tgname as name, (tgtype & 1) = 1 as of_rows, pg_get_triggerdef(oid) as made from pg_trigger
+where tgrelid = cast(:table as regclass) and not tgisinternal order by tgname
+""")
+RIGHTS: Final = sa.text("""
+select quote_ident(r.rolname) as role, string_agg(x.privilege_type, ', ') as may
+from pg_class c cross join aclexplode(c.relacl) x join pg_roles r on r.oid = x.grantee
+where c.oid = cast(:table as regclass) and x.grantee <> c.relowner group by r.rolname
+""")
 
 # One generation takes rows: the last. It was left when the next one was opened, and is closed when it is packed.
 GENERATION: Final = """
@@ -68,31 +73,33 @@ def _divide(prefix: str = "") -> None:
     for statement in GENERATION.format(prefix=prefix).split(";\n"):
         op.execute(statement)
     for table in DIVIDED:
-        for statement in _become_the_first(prefix, table):
-            op.execute(statement)
+        _become_the_first(prefix, table)
 
 
-def _become_the_first(prefix: str, table: str) -> Iterator[str]:
+def _become_the_first(prefix: str, table: str) -> None:
+    """The whole table has the triggers and the rights that its first generation had; and this has those of its rows
+    from the whole table.
+    """
     whole, first = f"{prefix}{table}", f"{prefix}{table}_1"
-    for name, _, _ in ROW_TRIGGERS:
-        yield f"drop trigger {table}_{name} on {whole}"
-    yield f"alter table {whole} add column generation integer not null default 1"
-    yield f"alter table {whole} add constraint {table}_1_is_of_it check (generation = 1)"
-    yield f"alter table {whole} rename to {table}_1"
+    triggers = op.get_bind().execute(TRIGGERS, {"table": whole}).all()
+    rights = op.get_bind().execute(RIGHTS, {"table": whole}).all()
+    for each in triggers:
+        if each.of_rows:
+            op.execute(f"drop trigger {each.name} on {whole}")
+    op.execute(f"alter table {whole} add column generation integer not null default 1")
+    op.execute(f"alter table {whole} add constraint {table}_1_is_of_it check (generation = 1)")
+    op.execute(f"alter table {whole} rename to {table}_1")
     for index in INDEXES[table]:
-        yield f"alter index {prefix}{table}_{index} rename to {table}_1_{index}"
-    yield (
+        op.execute(f"alter index if exists {prefix}{table}_{index} rename to {table}_1_{index}")
+    op.execute(
         f"create table {whole} (like {first} including defaults including storage including compression)"
         " partition by list (generation)"
     )
-    yield f"alter table {whole} attach partition {first} for values in (1)"
-    for name, change, does in ROW_TRIGGERS:
-        yield (f"create trigger {table}_{name} before {change} on {whole} for each row execute function {does}")
-    yield (
-        f"create trigger {table}_is_append_only before update or delete or truncate on {whole}"
-        " for each statement execute function abacus_refuse_change('but for erasure')"
-    )
-    yield f"grant select, insert on {whole} to abacus_app"
+    op.execute(f"alter table {whole} attach partition {first} for values in (1)")
+    for each in triggers:
+        op.execute(sa.text(each.made.replace(":", r"\:")))
+    for each in rights:
+        op.execute(f"grant {each.may} on {whole} to {each.role}")
 
 
 def _views(slices: Sequence[str]) -> None:
@@ -145,14 +152,15 @@ def downgrade() -> None:
 def _join(prefix: str) -> None:
     for table in DIVIDED:
         whole, first = f"{prefix}{table}", f"{prefix}{table}_1"
+        of_rows = [each for each in op.get_bind().execute(TRIGGERS, {"table": whole}).all() if each.of_rows]
         op.execute(f"alter table {whole} detach partition {first}")
         op.execute(f"drop table {whole}")
         op.execute(f"alter table {first} rename to {table}")
         op.execute(f"alter table {whole} drop constraint {table}_1_is_of_it")
         op.execute(f"alter table {whole} drop column generation")
         for index in INDEXES[table]:
-            op.execute(f"alter index {prefix}{table}_1_{index} rename to {table}_{index}")
-        for name, change, does in ROW_TRIGGERS:
-            op.execute(f"create trigger {table}_{name} before {change} on {whole} for each row execute function {does}")
+            op.execute(f"alter index if exists {prefix}{table}_1_{index} rename to {table}_{index}")
+        for each in of_rows:
+            op.execute(sa.text(each.made.replace(":", r"\:")))
     op.execute(f"drop table {prefix}key_filter")
     op.execute(f"drop table {prefix}generation")
