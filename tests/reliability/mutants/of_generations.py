@@ -41,14 +41,14 @@ MUTANTS: Final = (
         _killer("test_a_generation_by_its_name_is_no_door[insert into transfer_1 select * from transfer_1]"),
     ),
     Mutant(
-        "the trigger on changes of a generation by its name",
+        "the trigger on truncation of a generation by its name",
         GENERATIONS,
         "",
         Clause(
             "before update or delete or truncate on %1$I.%2$I for each statement",
-            "before truncate on %1$I.%2$I for each statement",
+            "before update or delete on %1$I.%2$I for each statement",
         ),
-        _killer("test_a_generation_by_its_name_is_no_door[delete from claim_2]"),
+        _killer("test_a_generation_by_its_name_is_no_door[truncate claim_2]"),
     ),
     Mutant(
         "the look into generations that have no filter yet",
