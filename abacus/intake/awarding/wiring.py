@@ -10,6 +10,7 @@ from abacus.intake.awarding.door import Campaigns, Door
 from abacus.intake.pulse.store import PulseStore
 from abacus.intake.pulse.tally import Tally
 from abacus.ledger.store.counted_moves import CountedMoves
+from abacus.ledger.store.claimed_keys import ClaimedKeys
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool
@@ -30,11 +31,11 @@ async def awarder(wiring: Wiring, campaigns_of: Callable[[Pool], Campaigns]) -> 
     wiring.at_the_end(tally.write)
     wiring.beside(tally.keep_writing())
     queue = await wiring.queue(await wiring.sqs(), AWARD)
-    later = partial(queue.send, delay_s=LATER_S)
+    later, claimed = partial(queue.send, delay_s=LATER_S), ClaimedKeys()
     posting = Awarder(
         door,
-        CountedLedger(PostgresLedger(pool, clock), clock, tally),
-        CountedRefunds(CountedMoves(PostgresMoves(pool, clock))),
+        CountedLedger(PostgresLedger(pool, clock, claimed), clock, tally),
+        CountedRefunds(CountedMoves(PostgresMoves(pool, clock, claimed))),
         CountedQuarantine(QuarantineStore(pool, clock)),
         later=later,
     )

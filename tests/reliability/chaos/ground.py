@@ -204,6 +204,7 @@ def _settings(services: Services, mark: str) -> Settings:
         queue_prefix=f"{mark}-",
         transactions_topic=f"{mark}.transactions",
         points_topic=f"{mark}.points",
+        generation_transfers=2000,  # so that faults meet several generations
         tiers_topic=f"{mark}.tiers",
         events_topic=f"{mark}.events",
     )

@@ -64,6 +64,7 @@ _STAGES: Final[Mapping[str, Stage]] = {
     "database: insert *claim*": Stage.CLAIM,
     "database: update *cursor*": Stage.CURSOR,
     "database: lock*": Stage.LOCK,
+    "database: *generation_to_post_in*": Stage.LOCK,
     "database: read *": Stage.DECIDE,
     "database: insert *": Stage.INSERT,
     "database: update *": Stage.INSERT,
@@ -76,6 +77,8 @@ _STAGES: Final[Mapping[str, Stage]] = {
 # for these, and whether a worker comes by while it has work in hand is a matter of seconds.
 _BESIDE: Final = (
     "database: read rate_card*",
+    "database: read generation",
+    "database: read transfer_[0-9]*",
     "database: read event_source*",
     "database: read counter_definition*",
     "database: read contact_policy",
