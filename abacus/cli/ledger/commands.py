@@ -9,6 +9,7 @@ from rich.progress import TaskID
 
 from abacus.cli.ledger import seals
 from abacus.cli.ledger import verify as verifying
+from abacus.cli.ledger.generations import generations
 from abacus.cli.terminal.answer import Answer
 from abacus.cli.terminal.progress import bars
 from abacus.cli.terminal.shell import CommandGroup, settings
@@ -17,12 +18,13 @@ from abacus.platform.migrations import cut, make_sandbox, split
 from abacus.platform.migrations import migrate as migrate_database
 from abacus.platform.slices import MOST
 
-app = CommandGroup(help="Prove the ledger.", no_args_is_help=True)
+app = CommandGroup(help="Prove the ledger, and list its generations.", no_args_is_help=True)
 app.command("verify")(verifying.verify)
 app.command("seal")(seals.seal)
 app.command("seals")(seals.show_seals)
 app.command("prove")(seals.prove)
 app.command("check-proof")(seals.check_proof)
+app.command("generations")(generations)
 
 
 async def migrate(

@@ -9,8 +9,8 @@ from abacus.intake.awarding.counted import CountedLedger, CountedRefunds
 from abacus.intake.awarding.door import Campaigns, Door
 from abacus.intake.pulse.store import PulseStore
 from abacus.intake.pulse.tally import Tally
-from abacus.ledger.store.counted_moves import CountedMoves
 from abacus.ledger.store.claimed_keys import ClaimedKeys
+from abacus.ledger.store.counted_moves import CountedMoves
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool

@@ -20,6 +20,7 @@ from abacus.platform.slices import slices_of
 from abacus.proof.verify import verify
 from tests.ledger.moves import spend
 from tests.support.awards import NOW
+from tests.support.commands import abacus
 from tests.support.fixed_clock import FixedClock
 from tests.support.sealing import RECHECK, earned, tampering
 
@@ -214,3 +215,16 @@ async def test_a_key_that_was_posted_to_two_generations_without_a_look_is_found(
         await superuser.execute("insert into claim select * from hidden; drop table hidden")
     report = await verify(pool, RECHECK, seals=None)
     assert [fault.what for fault in report.faults] == ["its key txn:meals:bob-0 is claimed in two generations"]
+
+
+async def test_the_command_lists_them(pool: Pool, database_url: str) -> None:
+    await PostgresLedger(pool, CLOCK).post(awards(0))
+    await opened(pool)
+    await closed(pool)
+    env = {"ABACUS_DATABASE_URL": database_url}
+    listed = (await abacus("ledger", "generations", "--json", env=env)).json
+    count = len(await slices_of(pool))
+    assert [(each["slice"], each["number"]) for each in listed] == [(n, g) for n in range(count) for g in (1, 2)]
+    assert sum(each["transfers"] or 0 for each in listed) == len(MEMBERS)
+    assert [each["left_at"] is None for each in listed] == [False, True] * count
+    assert "takes rows" in (await abacus("ledger", "generations", env=env)).out
