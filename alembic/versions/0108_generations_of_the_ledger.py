@@ -1,4 +1,4 @@
-"""Transfers and claims lie in generations: one takes new rows, and those before it are packed.
+"""Transfers and claims lie in generations: one takes new rows, and filters tell of the keys in the others.
 
 What is there becomes the first generation, where it lies; no row is rewritten.
 """
@@ -18,7 +18,6 @@ depends_on = None
 RULES: Final = Path(__file__).with_name("0108_rules.sql")
 FUNCTIONS: Final = (
     "generation_close(integer, timestamptz, bigint, bigint, integer)",
-    "generation_pack(integer, integer)",
     "generation_open(integer, timestamptz, integer)",
     "generation_to_post_in()",
     "generations_home(integer, text)",
@@ -40,7 +39,7 @@ from pg_class c cross join aclexplode(c.relacl) x join pg_roles r on r.oid = x.g
 where c.oid = cast(:table as regclass) and x.grantee <> c.relowner group by r.rolname
 """)
 
-# One generation takes rows: the last. It was left when the next one was opened, and is closed when it is packed.
+# One generation takes rows: the last. It was left when the next one was opened, and is closed when it has a filter.
 GENERATION: Final = """
 create table {prefix}generation (
     number integer not null,

@@ -77,29 +77,7 @@ begin
 end
 $body$;
 
--- What no longer changes is packed: indexes are made anew, sorted and full. An erasure waits meanwhile, readers do not.
--- The old indexes go when the generation is closed, in a transaction that is short.
-
-create function generation_pack(of_number integer, of_slice integer default null) returns boolean
-    language plpgsql security definer set search_path from current as $body$
-declare
-    home text := generations_home(of_slice, '5s');
-    is_left boolean;
-begin
-    execute format('select left_at is not null and closed_at is null from %I.generation where number = $1', home)
-        into is_left using of_number;
-    if is_left is not true then
-        return false;
-    end if;
-    if to_regclass(format('%I.%I', home, 'transfer_' || of_number || '_packed')) is null then
-        execute format('create unique index %3$I on %1$I.%2$I (member_id, program, seq) with (fillfactor = 100)',
-            home, 'transfer_' || of_number, 'transfer_' || of_number || '_packed');
-        execute format('create unique index %3$I on %1$I.%2$I (key) with (fillfactor = 100)',
-            home, 'claim_' || of_number, 'claim_' || of_number || '_packed');
-    end if;
-    return true;
-end
-$body$;
+-- A generation that was left is closed when a filter tells of its keys.
 
 create function generation_close(
     of_number integer, at timestamptz, all_transfers bigint, all_claims bigint, of_slice integer default null
@@ -107,16 +85,14 @@ create function generation_close(
     language plpgsql security definer set search_path from current as $body$
 declare
     home text := generations_home(of_slice, '5s');
-    name text;
+    has_filter boolean;
     is_closed boolean;
 begin
-    if to_regclass(format('%I.%I', home, 'transfer_' || of_number || '_packed')) is null then
-        raise exception 'generation % is not packed', of_number using errcode = 'object_not_in_prerequisite_state';
+    execute format('select exists (select from %I.key_filter where generation = $1)', home)
+        into has_filter using of_number;
+    if not has_filter then
+        raise exception 'generation % has no filter', of_number using errcode = 'object_not_in_prerequisite_state';
     end if;
-    foreach name in array array['transfer', 'claim'] loop
-        execute format('alter table %1$I.%2$I drop constraint if exists %3$I',
-            home, name || '_' || of_number, name || '_' || of_number || '_pkey');
-    end loop;
     execute format('update %I.generation set closed_at = $2, transfers = $3, claims = $4
         where number = $1 and left_at is not null and closed_at is null returning true', home)
         into is_closed using of_number, at, all_transfers, all_claims;
@@ -126,8 +102,6 @@ $body$;
 
 revoke all on function generations_home(integer, text) from public;
 revoke all on function generation_open(integer, timestamptz, integer) from public;
-revoke all on function generation_pack(integer, integer) from public;
 revoke all on function generation_close(integer, timestamptz, bigint, bigint, integer) from public;
 grant execute on function generation_open(integer, timestamptz, integer) to abacus_app;
-grant execute on function generation_pack(integer, integer) to abacus_app;
 grant execute on function generation_close(integer, timestamptz, bigint, bigint, integer) to abacus_app;

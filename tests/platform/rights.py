@@ -260,7 +260,7 @@ SPLIT: Final[Mapping[str, Mapping[str, str]]] = {
 FUNCTIONS: Final = {
     *("abacus_forget_replayed", "abacus_set_limits", "abacus_state_of"),
     *("counter_partition_drop", "counter_partition_keep"),
-    *("generation_open", "generation_pack", "generation_close"),
+    *("generation_open", "generation_close"),
 }
 
 # Views of an extension, such as Citus, are not ours to grant.

@@ -1,4 +1,4 @@
-"""`abacus ledger generations`: which parts of the ledger take rows, and which are packed."""
+"""`abacus ledger generations`: which part of the ledger takes rows, and which are closed."""
 
 from typing import Final
 
@@ -19,7 +19,7 @@ _COLUMNS: Final[Columns[Generation]] = {
 
 async def generations() -> Answer:
     """List the generations of the ledger, by slice. The last one takes rows; the relay opens the next one when it is
-    full, and closes the one before: its indexes are packed, and its rows counted.
+    full, and closes the one before: a filter tells of its keys, and its rows are counted.
     """
     async with pool() as opened:
         found = await generations_of(opened)

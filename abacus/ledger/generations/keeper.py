@@ -1,7 +1,8 @@
-"""Opens the next generation when the one that takes rows is full, and closes those that were left: their indexes are
-packed, and a filter tells of their keys.
+"""Opens the next generation when the one that takes rows is full, and closes those that were left: a filter tells of
+their keys.
 
-Each step can be broken off and is done again: until a generation is closed, its keys are looked up by its index.
+Each step can be broken off and is done again: until a generation is closed, its keys are looked up by its index. What
+writes is short, because the relay publishes nothing beyond a transaction that has written and is still open.
 """
 
 import json
@@ -27,7 +28,6 @@ _STORED_AT_ONCE: Final = 256  # parts of a filter
 _LAST: Final = "select max(number) from generation"
 _LEFT: Final = "select number from generation where left_at is not null and closed_at is null order by number limit 1"
 _OPEN: Final = Statement("select generation_open(:next, :now, :of_slice)")
-_PACK: Final = Statement("select generation_pack(:number, :of_slice)")
 _CLOSE: Final = Statement("select generation_close(:number, :now, :transfers, :claims, :of_slice)")
 _FORGET: Final = Statement("delete from key_filter where generation = :number")
 _STORED: Final = ("generation", "part", "bits")
@@ -77,32 +77,37 @@ class GenerationKeeper:
                 number = await here.fetchval(_LEFT)
             if number is None:
                 return False
-            of_slice = _numbered(slice_)
-            await connection.fetchval(*_PACK(number=number, of_slice=of_slice), timeout=LONG_S)
             async with slice_.within() as here:
-                transfers, claims = await _fill(here, number)
+                transfers, claims, key_filter = await _read(here, number)
+            await _store(slice_, number, key_filter)
+            place = _numbered(slice_)
             is_closed: bool = await connection.fetchval(
-                *_CLOSE(number=number, now=self._clock.now(), transfers=transfers, claims=claims, of_slice=of_slice)
+                *_CLOSE(number=number, now=self._clock.now(), transfers=transfers, claims=claims, of_slice=place)
             )
         if is_closed:
             log.info("a generation was closed", generation=number, slice=slice_.number, transfers=transfers)
         return is_closed
 
 
-async def _fill(connection: Connection, number: int) -> tuple[int, int]:
-    """Makes the filter of the generation's keys; returns its transfers and its claims."""
+async def _read(connection: Connection, number: int) -> tuple[int, int, KeyFilter]:
+    """The generation's transfers and claims, and the filter of its keys."""
     transfers = await connection.fetchval(f"select count(*) from transfer_{number}", timeout=LONG_S)
     claims = await connection.fetchval(f"select count(*) from claim_{number}", timeout=LONG_S)
     key_filter = KeyFilter.for_keys(claims)
     async for page in pages(connection, f"select key from claim_{number}"):
         key_filter.add(looked([row["key"] for row in page]))
-    await connection.execute(*_FORGET(number=number))
+    return transfers, claims, key_filter
+
+
+async def _store(slice_: Slice, number: int, key_filter: KeyFilter) -> None:
+    """In short transactions; nobody reads it before the generation is closed."""
     parts = key_filter.parts()
     for first in range(0, len(parts), _STORED_AT_ONCE):
-        await connection.copy_records_to_table(
-            "key_filter", records=_rows(number, first, parts[first : first + _STORED_AT_ONCE]), columns=_STORED
-        )
-    return transfers, claims
+        async with slice_.within() as connection:
+            if first == 0:
+                await connection.execute(*_FORGET(number=number))
+            rows = _rows(number, first, parts[first : first + _STORED_AT_ONCE])
+            await connection.copy_records_to_table("key_filter", records=rows, columns=_STORED)
 
 
 def _rows(number: int, first: int, parts: Sequence[bytes]) -> Sequence[tuple[int, int, bytes]]:

@@ -182,14 +182,26 @@ async def test_two_keepers_open_one_generation(pool: Pool) -> None:
         assert await connection.fetchval("select max(number) from generation") == 1 + sum(done)
 
 
-async def test_a_generation_that_is_not_packed_is_not_closed(pool: Pool) -> None:
+async def test_a_generation_without_a_filter_is_not_closed(pool: Pool) -> None:
     await opened(pool)
     (place, *_) = await slices_of(pool)
     number = None if place.schema is None else place.number
     async with pool.acquire() as connection:
         with pytest.raises(asyncpg.ObjectNotInPrerequisiteStateError):
             await connection.fetchval("select generation_close(1, now(), 0, 0, $1)", number)
-        assert not await connection.fetchval("select generation_pack(2, $1)", number), "it takes rows"
+
+
+async def test_a_filter_that_was_broken_off_is_made_anew(pool: Pool) -> None:
+    ledger = PostgresLedger(pool, CLOCK)
+    await ledger.post(awards(0))
+    await opened(pool)
+    for each in await slices_of(pool):
+        async with each.within() as connection:
+            await connection.execute("insert into key_filter values (1, 0, ''), (1, 9, '')")
+    await closed(pool)
+    for poster in (ledger, PostgresLedger(pool, CLOCK)):
+        for _ in range(2):
+            assert await statuses(poster, awards(0)) == {Status.DUPLICATE}
 
 
 async def test_a_key_twice_and_a_number_twice_are_found_over_generations(pool: Pool, database_url: str) -> None:

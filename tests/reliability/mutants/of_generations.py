@@ -67,7 +67,7 @@ MUTANTS: Final = (
     Mutant(
         "the keys of a generation in its filter",
         _KEEPER,
-        "_fill",
+        "_read",
         Node("key_filter.add(...)"),
         _killer("test_a_key_of_an_earlier_generation_is_known[True]"),
     ),
