@@ -215,16 +215,16 @@ async def test_a_right_that_is_missing_ends_the_worker_in_one_line(house: House)
     owner = await asyncpg.connect(house.settings.required("database_url"))
     try:
         for schema in SliceMap(SLICES).schemas:
-            await owner.execute(f"revoke insert on {schema}.transfer from abacus_app")
+            await owner.execute(f"revoke insert on {schema}.transfer_1 from abacus_app")
         await house.produce([completed(1)])
         ended = await abacus_process("worker", "calculator", "awarder", env=house.environment())
         assert ended.code == 2
         last = ended.err.splitlines()[-1]
-        assert last.startswith("abacus: the database says: permission denied for table transfer; run `abacus migrate`")
+        assert last.startswith("abacus: the database says: permission denied for table transfer_1; run `abacus migrate`")
         assert "Traceback" not in ended.err
         assert (await house.transfers(), await house.reasons()) == (0, {})
         for schema in SliceMap(SLICES).schemas:
-            await owner.execute(f"grant insert on {schema}.transfer to abacus_app")
+            await owner.execute(f"grant insert on {schema}.transfer_1 to abacus_app")
     finally:
         await owner.close()
     async with house.running("awarder"):
