@@ -40,7 +40,7 @@ _CONNECTIONS: Final = 4 * SLICES
 _TABLES: Final = r"""
 select format('%I.%I', schemaname, tablename) from pg_tables
 where (schemaname = current_schema() or schemaname like 'slice\_%')
-    and tablename not in ('alembic_version', 'slice', 'head')
+    and tablename not in ('alembic_version', 'slice', 'head', 'generation')
 """
 
 # They let nobody empty the ledger. On all servers, where there are several; those truncate by a trigger of their own.
