@@ -220,7 +220,9 @@ async def test_a_right_that_is_missing_ends_the_worker_in_one_line(house: House)
         ended = await abacus_process("worker", "calculator", "awarder", env=house.environment())
         assert ended.code == 2
         last = ended.err.splitlines()[-1]
-        assert last.startswith("abacus: the database says: permission denied for table transfer_1; run `abacus migrate`")
+        assert last.startswith(
+            "abacus: the database says: permission denied for table transfer_1; run `abacus migrate`"
+        )
         assert "Traceback" not in ended.err
         assert (await house.transfers(), await house.reasons()) == (0, {})
         for schema in SliceMap(SLICES).schemas:
