@@ -20,6 +20,11 @@ KEY = {"Idempotency-Key": "k"}
 FULFILLED = {"state": "fulfilled"}
 
 
+async def _is_offered(caller: httpx.AsyncClient, name: str) -> bool:
+    listed = await caller.get("/v1/rewards", params={"member_id": "bob"})
+    return name in {each["name"] for each in listed.json()["rewards"]}
+
+
 def kind(answer: httpx.Response) -> tuple[int, str]:
     return answer.status_code, str(answer.json()["type"]).removeprefix("/problems/")
 
@@ -59,6 +64,7 @@ async def test_redemptions_are_read_page_by_page(house: House, opened: Shop) -> 
     path = "/v1/members/bob/redemptions"
     await load_codes(house.pool, ["DDD", "EEE", "FFF"], secrets=Secrets.of(KEYRING))
     await run_reward(house.pool, name="tea", price={"points": 1})
+    await until(lambda: _is_offered(acme, "tea"))  # the process hears of it within a second
     made = [
         (await caller.post(path, json={"reward": "tea"}, headers={"Idempotency-Key": key})).json()["redemption_id"]
         for key in "123"
