@@ -1,4 +1,4 @@
-"""Finds the member for whom a partner brings points in: by the link of the account."""
+"""A partner brings points in for an account. The link of the account names the member."""
 
 from collections.abc import Awaitable
 from typing import Protocol

@@ -56,8 +56,8 @@ class MovementBatcher:
         return fate
 
     async def move_all(self, movements: Sequence[Movement]) -> Sequence[Fate]:
-        """What became of each, in order: those of one account are done in their order. Raises `Unavailable` when
-        nothing is known of any.
+        """The outcomes, in the order of the movements. Movements of one account are done in this order. Raises
+        `Unavailable` when no outcome is known.
         """
         return await self._gatherer.ask(movements) if movements else ()
 

@@ -45,7 +45,7 @@ class KeyFilter:
 
     @classmethod
     def for_keys(cls, count: int) -> "KeyFilter":
-        """An empty one, with room for so many."""
+        """A filter without keys, with room for this number."""
         parts = max(1, -(-count * BITS_OF_A_KEY // (PART_BYTES * 8)))
         return cls(np.zeros(parts * _PART_BLOCKS * _BLOCK_WORDS, dtype=np.uint64))
 

@@ -1,1 +1,1 @@
-"""The generations of a ledger: when the next one is opened, and what is done with one that takes no rows any more."""
+"""The generations of a ledger. The next one is opened when the last is full. A generation that was left is closed."""

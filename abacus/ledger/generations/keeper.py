@@ -1,5 +1,5 @@
-"""Opens the next generation when the one that takes rows is full, and closes those that were left: a filter tells of
-their keys.
+"""The keeper opens the next generation when the last is full. It closes each generation that was left: a filter tells
+of its keys.
 
 Each step can be broken off and is done again: until a generation is closed, its keys are looked up by its index. What
 writes is short, because the relay publishes nothing beyond a transaction that has written and is still open.

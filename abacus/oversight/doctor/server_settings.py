@@ -14,7 +14,7 @@ _READ: Final = (
 )
 _CHECKPOINTS_SINCE: Final = 170_000  # they have had a view of their own since this version
 
-# Sizes in bytes. The indexes are those that each posting looks into at random places; of all slices on the server.
+# Sizes are bytes. Each posting looks into the random indexes. They are summed over the slices on the server.
 _TELL: Final = """
 select json_build_object(
     'settings', (select json_object_agg(name, case unit

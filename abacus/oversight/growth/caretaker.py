@@ -74,7 +74,7 @@ class Caretaker:
             await asyncio.sleep(stands_by_s)
 
     async def measure(self, connection: Connection) -> None:
-        """Tells the sizes, and notes those of the day if nobody did. Raises what the driver does."""
+        """The metrics tell the sizes. The first look of a day notes them. Errors of the driver are raised."""
         today = self._clock.now().astimezone(UTC).date()
         now = await sizes.sizes_on(connection)
         await sizes.note(connection, today, now)
